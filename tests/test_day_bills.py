@@ -154,6 +154,12 @@ def test_the_simulated_peak_keeps_the_promise_of_the_closed_form(at):
     assert day.run.quantile("ttft_s", 0.95) < 2.0
 
 
+def test_bursts_of_seconds_are_served_as_promised_as_well(at):
+    bill, _ = at(trace="code completion", requests_per_day=3e5)
+    case = DayCase("Llama-3.3-70B", "H100 SXM", "code completion", 0.0, bill.fleet)
+    assert peak_with(case, int(bill.fleet.peak.value)).late < 0.05
+
+
 def test_nobody_served_is_nothing_simulated(at):
     bill, _ = at(pace_tokens_per_s=500.0)
     case = DayCase("Llama-3.3-70B", "H100 SXM", "conversation", 0.0, bill.fleet)

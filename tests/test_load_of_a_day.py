@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scaleright.inference.day import NINETEEN_OF_TWENTY, seats_needed, whole_engines
+from scaleright.inference.day import seats_needed, whole_engines
 from scaleright.inference.engine_events import Request, Steps
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.fleet_events import Rules, simulated
 from scaleright.inference.traffic import (
+    NINETEEN_OF_TWENTY,
     TRACES,
     WINDOWS_S,
     bunching,

@@ -12,6 +12,7 @@ from scaleright.costs.day_bills import FIXED, SCALED, DayBill, YearAhead
 from scaleright.costs.day_choices import DayChoices
 from scaleright.inference.day import DayFleet
 from scaleright.inference.day_simulated import Peak, PlayedDay, peaks_sheet
+from scaleright.inference.traffic import NINETEEN_OF_TWENTY
 from scaleright.market import PaidHour, Rents
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Quantity
@@ -77,7 +78,7 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
         " {refusal}",
         range="{low:usd} to {high:usd} per million output tokens (90 %)",
         as_of="{hour.age} (rents)",
-        model_error="speed: {judged}; engines: within one of a simulation in most cases",
+        model_error="speed: {judged}; engines: simulated, few or none came too late",
         headline="usd_per_million",
         quantities={
             "usd_per_million": (usd, "usd"),
@@ -136,14 +137,14 @@ def seats(case: Any, fleet: DayFleet) -> Display:
     """How many seats the busiest time takes, and why more than it fills."""
     of, peak = fleet.engine, fleet.traffic.peak_per_s
     filled, taken = peak * of.service_s, of.needed(peak) * of.seats
-    bunched = of.bunching**0.5
+    swing = NINETEEN_OF_TWENTY * of.bunching**0.5
     share = filled / taken
     return charts.sentence(
         "At the busiest time {peak:requests a second} would fill <strong>{filled:number 2}"
-        " seats</strong> if nobody waited. Loads of minutes miss their mean by {bunched:percent 2}"
-        " in this trace, so that {taken:number 2} seats keep nineteen of twenty requests from"
-        " waiting longer than they may: {share:percent 2} utilization is all that the peak itself"
-        " allows.",
+        " seats</strong> if nobody waited. In this trace one request in twenty meets a load"
+        " {swing:percent 2} above the mean or more, so that {taken:number 2} seats keep"
+        " nineteen of twenty requests from waiting longer than they may: {share:percent 2}"
+        " utilization is all that the peak itself allows.",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )

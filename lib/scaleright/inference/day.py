@@ -18,12 +18,10 @@ from scaleright.inference.curves import Curve
 from scaleright.inference.engine_tables import curve_at
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
-from scaleright.inference.traffic import bunching_in, load_at
+from scaleright.inference.traffic import NINETEEN_OF_TWENTY, bunching_in, load_at
 from scaleright.ops import ceil, floor, maximum, minimum, sqrt, where
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
-NINETEEN_OF_TWENTY = 1.645
-"""Standard deviations of a normal distribution that nineteen of twenty draws stay below."""
 HOURS = tuple(float(hour) for hour in range(int(HOURS_PER_DAY)))
 FILL = 0.95
 """Share of a full engine's speed that work which can wait reaches: with a queue that never ends the
@@ -39,8 +37,7 @@ def seats_needed(offered, patience, bunching):
     offered : requests in their seats if nobody had to wait: how many come in a second, times the
         seconds that each sits [1]
     patience : how long one may wait over how long it sits [1]
-    bunching : variance of the load of a window as long as both together, beyond that of single
-        arrivals, over the square of its mean [1]
+    bunching : of the load of a window as long as both together, see `traffic.bunching` [1]
 
     Source: the infinite-server approximation of staffing [whitt2007]: the number that would sit is
     nearly normal; its variance is its mean for single arrivals, averaged over the window in which a
