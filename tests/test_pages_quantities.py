@@ -41,10 +41,12 @@ CHAPTERS = (
     "sustainability",
     "hardware_compare",
     "model_routing",
+    "cluster_efficiency",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {
     "buy_or_rent",
+    "cluster_efficiency",
     "hardware_compare",
     "hardware_radar",
     "inference_ladder",

@@ -2,9 +2,12 @@
 of its time goes into work that is kept.
 """
 
+from typing import Any
+
 from scaleright.catalog import Accelerator, accelerator, accelerators
 from scaleright.formulas import COUNT, Domain, closed_form, lookup
 from scaleright.market import listed_hour
+from scaleright.ops import where
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
 from scaleright.units import SECONDS_PER_HOUR
@@ -43,10 +46,16 @@ def format_on(chip_name: str, precision: str) -> str:
     chip_hours_per_interruption=Domain(0.0, float("inf"), (1e3, 1e6), open_low=True),
     checkpoint_stall_s=Domain(0.0, float("inf"), (0.1, 300.0), open_low=True),
     restart_s=Domain(0.0, float("inf"), (1.0, 3600.0)),
+    checkpoint_interval_s=Domain(0.0, float("inf"), (60.0, 36_000.0)),
 )
-def goodput(chips, chip_hours_per_interruption, checkpoint_stall_s, restart_s):
-    """Share of the time of a synchronous job that goes into work which is kept, with checkpoints as
-    often as is best [1].
+def goodput(
+    chips,
+    chip_hours_per_interruption,
+    checkpoint_stall_s,
+    restart_s,
+    checkpoint_interval_s=0.0,
+):
+    """Share of the time of a synchronous job that goes into work which is kept [1].
 
     Parameters
     ----------
@@ -54,6 +63,7 @@ def goodput(chips, chip_hours_per_interruption, checkpoint_stall_s, restart_s):
     chip_hours_per_interruption : accelerator-hours between two unexpected interruptions [h]
     checkpoint_stall_s : time that a checkpoint stops the work [s]
     restart_s : time from an interruption until work goes on [s]
+    checkpoint_interval_s : work between two checkpoints [s]; 0 for as often as is best
 
     Source: [daly2006]; 50,700 accelerator-hours follow from [llama3, section 3.3.4], which reports
     more than 90 %.
@@ -61,11 +71,35 @@ def goodput(chips, chip_hours_per_interruption, checkpoint_stall_s, restart_s):
     >>> round(goodput(16384, 50_700.0, 10.0, 600.0), 3), round(goodput(256, 50_700.0, 10.0, 600.0),
     ...     3)
     (0.908, 0.994)
+    >>> round(goodput(16384, 50_700.0, 10.0, 600.0, 7200.0), 3)
+    0.673
     """
-    mtbf_s = chip_hours_per_interruption * SECONDS_PER_HOUR / chips
-    return useful_share(
-        best_checkpoint_interval_s(checkpoint_stall_s, mtbf_s),
-        checkpoint_stall_s,
-        restart_s,
-        mtbf_s,
-    )
+    mtbf_s = mtbf_hours(chips, chip_hours_per_interruption) * SECONDS_PER_HOUR
+    best_s = best_checkpoint_interval_s(checkpoint_stall_s, mtbf_s)
+    interval_s = where(checkpoint_interval_s > 0, checkpoint_interval_s, best_s)
+    return useful_share(interval_s, checkpoint_stall_s, restart_s, mtbf_s)
+
+
+@closed_form(
+    chips=COUNT,
+    chip_hours_per_interruption=Domain(0.0, float("inf"), (1e3, 1e6), open_low=True),
+)
+def mtbf_hours(chips, chip_hours_per_interruption):
+    """Mean time between the interruptions of a job that each of its chips stops [h].
+
+    Source: definition; failures of chips come independently of each other.
+
+    >>> round(mtbf_hours(16384, 50_700.0), 2)
+    3.09
+    """
+    return chip_hours_per_interruption / chips
+
+
+@lookup
+def best_interval_s(case: Any) -> Any:
+    """Work between two checkpoints that keeps the most of a case's time [s].
+
+    case : `chips`, `chip_hours_per_interruption` and `checkpoint_stall_s`
+    """
+    between_s = mtbf_hours(case.chips, case.chip_hours_per_interruption) * SECONDS_PER_HOUR
+    return best_checkpoint_interval_s(case.checkpoint_stall_s, between_s)

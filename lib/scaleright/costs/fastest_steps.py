@@ -114,15 +114,21 @@ def _described(run: TrainingRun, layout: Layout, step: StepTime) -> dict[str, An
 
 
 @search
-@shared
 def fastest_steps(model_name: str, sizes: tuple[int, ...], batch: str, precision: str) -> Found:
+    """`fastest_at` with a batch that goes by a name, one of `BATCHES`."""
+    return fastest_at(model_name, sizes, BATCHES[batch], precision)
+
+
+@search
+@shared
+def fastest_at(model_name: str, sizes: tuple[int, ...], batch_tokens: int, precision: str) -> Found:
     """The fastest step of a model on so many of each chip that clusters are built of, see
     `fastest_on_all`, with its layout (`split`); a chip without the format trains in BF16.
     """
     shape, found = model(model_name), Found()
     sequence = usual_sequence(shape)
     for form, chips in _alike(precision):
-        run = TrainingRun(shape, chips[0], 1, sequence, BATCHES[batch] // sequence, form)
+        run = TrainingRun(shape, chips[0], 1, sequence, batch_tokens // sequence, form)
         found |= fastest_on_all(run, chips, sizes)
     return found
 

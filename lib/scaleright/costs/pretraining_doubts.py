@@ -29,17 +29,20 @@ LEAST_KEPT = 0.01
 
 
 @lookup
-def kept_share(case: Any, chips: Any, luck: Any = "usual") -> Any:
+def kept_share(case: Any, chips: Any, luck: Any = "usual", checkpoint_interval_s: Any = 0.0) -> Any:
     """Goodput of a case on so many chips [1]; NaN below `LEAST_KEPT`.
 
     luck : "usual", as the case says; "worse" or "better" where each of `RELIABILITY` lies as far
         from that as the end of its table from the usual
+    checkpoint_interval_s : work between two checkpoints [s]; 0 for as often as is best
     """
+    often = {"checkpoint_interval_s": checkpoint_interval_s}
 
-    def kept(moved: Mapping[str, str]) -> Any:
-        by = {name: reliability(end)[name] / reliability()[name] for name, end in moved.items()}
+    def kept(ends: Mapping[str, str]) -> Any:
+        by = {name: reliability(end)[name] / reliability()[name] for name, end in ends.items()}
         given = {name: getattr(case, name) for name in RELIABILITY}
-        return goodput(chips, **given | {name: given[name] * of for name, of in by.items()})
+        moved = {name: given[name] * of for name, of in by.items()}
+        return goodput(chips, **given | moved, **often)
 
     if isinstance(luck, str):
         share = kept({})

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 from scaleright.press.parameters import (
     catalog_rules,
+    cluster_rules,
     evidence_rules,
     format_rules,
     price_rules,
@@ -20,7 +21,15 @@ from scaleright.press.parameters import (
     traffic_rules,
 )
 
-_ROOMS = (catalog_rules, evidence_rules, format_rules, price_rules, routing_rules, traffic_rules)
+_ROOMS = (
+    catalog_rules,
+    cluster_rules,
+    evidence_rules,
+    format_rules,
+    price_rules,
+    routing_rules,
+    traffic_rules,
+)
 RULES: dict[str, Callable[..., None]] = {of.__name__: of for room in _ROOMS for of in room.RULES}
 """Every rule by its name."""
 
@@ -103,20 +112,6 @@ def pretrains(model: str, accelerator: str, chips: int, batch: str, precision: s
     except ValueError as error:  # the chapter has no such parameters
         said = str(error).replace(", context = 1", "").replace("global_batch", "sequences a step")
         raise ValueError(said) from None
-
-
-@_rule
-def gets_done(
-    chips: int,
-    chip_hours_per_interruption: float | None,
-    checkpoint_stall_s: float | None,
-    restart_s: float | None,
-) -> None:
-    """A job that keeps some of its time; None is the usual."""
-    from scaleright.costs.pretraining_doubts import require_kept
-
-    failures = chip_hours_per_interruption, checkpoint_stall_s, restart_s
-    require_kept(chips, *failures)
 
 
 @_rule

@@ -1,0 +1,122 @@
+"""The fastest step of a model on every number of chips and at every batch: what a page looks up of
+the search of layouts, to find how many chips a run should take.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scaleright.catalog import accelerator, model, remembered, shared
+from scaleright.costs.clusters import cluster_chips
+from scaleright.costs.fastest_steps import COLUMNS, Step, fastest_at
+from scaleright.costs.platform_terms import trust
+from scaleright.costs.platforms import usual_sequence
+from scaleright.formulas import search
+from scaleright.ops import item
+from scaleright.quantity import Table, choose, look_up
+from scaleright.training.layout import TrainingRun
+from scaleright.training.step import model_flop
+from scaleright.transformer.parameters import active_parameters
+from scaleright.units import figure
+
+CLUSTERS = tuple(2**power for power in range(3, 17))
+"""Numbers of chips that are weighed: from one node to four times the largest published job."""
+BATCHES = {f"{2**power}M": 2 ** (20 + power) for power in range(7)}
+"""Batches that are weighed, tokens of an optimizer step."""
+FREE = "best"
+"""The word for the batch with which each number of chips does best."""
+MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Llama-3.1-405B", "DeepSeek-V3")
+"""Models that the page offers, beside that of its own case."""
+PRECISION = "BF16"
+WAYS = tuple((chips, tokens) for chips in CLUSTERS for tokens in BATCHES.values())
+"""Every number of chips with every batch, in this order."""
+TIMES = COLUMNS[:-1]
+
+
+@search
+@shared
+def steps_of(model_name: str) -> dict[str, dict[str, list[float]]]:
+    """The parts of the fastest step at each of `WAYS` on each chip that clusters are built of [s];
+    NaN where no layout fits.
+    """
+    found = {size: fastest_at(model_name, CLUSTERS, size, PRECISION) for size in BATCHES.values()}
+    return {
+        name: {
+            part: [
+                figure(found[size].get((name, chips), {}).get(part, np.nan), 4)
+                for chips, size in WAYS
+            ]
+            for part in TIMES
+        }
+        for name in cluster_chips()
+    }
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The fastest steps of several models, as tables of which a page looks one up.
+
+    steps : by model and accelerator: lists over `WAYS`
+    models : by name: model FLOP of a token, parameters that it uses, kind ("dense" or "experts")
+    peaks : dense BF16 peak by accelerator [FLOP/s]
+    trust : how far the times are to be trusted, see `platform_terms`
+    """
+
+    steps: Table
+    models: dict[str, dict[str, Any]]
+    peaks: dict[str, float]
+    trust: Table
+
+    @classmethod
+    def of(cls, models: Iterable[str] = MODELS) -> "Grid":
+        """That of several models."""
+        names = [*dict.fromkeys(models)]
+        rows = {(name, chip): of for name in names for chip, of in steps_of(name).items()}
+        known = {name: _figures_of(name) for name in names}
+        peaks = {name: chip.peak_flops("bf16") for name, chip in cluster_chips().items()}
+        return cls(Table(rows), known, peaks, Table(trust()))
+
+    def step(self, case: Any, way: Any) -> Step:
+        """The step of a case at one of `WAYS`.
+
+        case : quantities `model` and `accelerator`; way : its place
+        """
+        row = self.steps.row(case.model, case.accelerator)
+        parts = {name: item(row[name], way) for name in TIMES}
+        tokens = item(tuple(float(tokens) for _, tokens in WAYS), way)
+        step_s = sum(parts.values())
+        flop = choose(self.models, case.model).flop_per_token * tokens
+        chips, peak = chips_at(way), look_up(self.peaks, case.accelerator)
+        kind = choose(self.models, case.model).kind
+        trusted = self.trust.row(kind, case.accelerator, PRECISION)
+        return Step(tokens, parts, flop / (step_s * chips * peak), "", step_s > 0, trusted)
+
+
+@search
+@remembered
+def grid_of(model_name: str) -> Grid:
+    """The grid of one model."""
+    return Grid.of((model_name,))
+
+
+def _figures_of(name: str) -> dict[str, Any]:
+    shape = model(name)
+    sequence = usual_sequence(shape)
+    run = TrainingRun(shape, accelerator("H100 SXM"), 1, sequence, 1, PRECISION)
+    return {
+        "flop_per_token": figure(model_flop(run) / sequence),
+        "parameters": float(active_parameters(shape).total),
+        "kind": "experts" if shape.experts else "dense",
+    }
+
+
+def chips_at(way: Any) -> Any:
+    """The number of chips at one of `WAYS` [1]."""
+    return item(tuple(float(chips) for chips, _ in WAYS), way)
+
+
+def way_of(chips: Any) -> Any:
+    """The place of a number of chips among `CLUSTERS`."""
+    return look_up({size: place for place, size in enumerate(CLUSTERS)}, chips)

@@ -1,0 +1,92 @@
+"""How sure the number of chips is that a run should take."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from scaleright.costs.cluster_grid import CLUSTERS
+from scaleright.costs.pretraining_doubts import USUAL, Doubts
+from scaleright.decisions.cluster_efficiency import LATE, Efficiency, Plan, ends_of_batches
+from scaleright.information import Choice, spread_between
+from scaleright.ops import item, where
+from scaleright.quantity import at, given, least, place_after
+from scaleright.quantity.graph import apply, parameter
+from scaleright.quantity.lists import LIST
+from scaleright.ranges import Ends, interval_of
+from scaleright.units import whole
+
+ALL_USUAL = {**USUAL, "batches": 1.0}
+STEPS, BATCHES = "steps on more chips", "critical batch"
+"""What inputs are called in a chart, beside those of `pretraining_doubts`."""
+
+
+@dataclass(frozen=True)
+class ClusterDoubts:
+    """How sure the best number of chips is.
+
+    choice : that one or the next best, by cost with the value of time [USD]
+    rival : the number of chips of the next best; NaN where there is none
+    low_days, high_days, low_usd, high_usd : where the run lies, nine of ten [d], [USD]
+    """
+
+    choice: Choice
+    rival: Any
+    low_days: Any
+    high_days: Any
+    low_usd: Any
+    high_usd: Any
+
+    @classmethod
+    def of(cls, found: Efficiency, error: tuple[float, float]) -> Self:
+        """Those of a case.
+
+        error : measured over predicted ratio of the times of a step on two numbers of chips, low
+            and high end of nine of ten [1]
+        """
+        setting, case = found.setting, found.setting.case
+        free = {name: given(name, value) for name, value in ALL_USUAL.items()}
+        moving = setting.plan(found.best.way, **free)
+        ends = Doubts.of(moving.run).ends
+        ends = {name: Ends(free[_OF[name]], end.low, end.high) for name, end in ends.items()}
+        ends[BATCHES] = Ends(free["batches"], *ends_of_batches(case, setting.grid))
+        place = _rival(found)
+        other = setting.plan(item(apply(LIST, *found.sizes["way"]), place), **free)
+        choice = _between(moving, other, case.value_usd_per_day, ends, error)
+        nothing = where(place >= 0, 1.0, float("nan"))
+        of_time = {name: end for name, end in ends.items() if name != PRICE}
+        days, usd = _range(moving.days, of_time), _range(moving.usd, ends)
+        there = where(found.best.there, 1.0, float("nan"))
+        between = (end * there for end in (*days, *usd))
+        choice = Choice(choice.cost * there, choice.other * nothing * there, choice.spreads)
+        return cls(choice, item(tuple(map(float, CLUSTERS)), place) * nothing, *between)
+
+
+PRICE, PACE = "price of an hour", "time of real runs"
+_OF = {PRICE: "price", PACE: "pace", "failures": "luck"}
+
+
+def _rival(found: Efficiency) -> Any:
+    """The place of the next best number of chips, of those in time; -1 where there is none."""
+    keys = found.sizes["key"]
+    named = {
+        whole(size): where(key < LATE, key, float("nan"))
+        for size, key in zip(CLUSTERS, keys, strict=True)
+    }
+    best, _ = least(named)
+    return place_after(named, best)
+
+
+def _between(
+    plan: Plan, other: Plan, usd_per_day: Any, ends: Mapping[str, Ends], error: tuple[float, float]
+) -> Choice:
+    """The choice between two numbers of chips. How long real runs take moves both alike."""
+    apart = {name: end for name, end in ends.items() if name != PACE}
+    cost, then = (of.with_time(usd_per_day) for of in (plan, other))
+    choice = Choice.of(cost, then, apart, **ALL_USUAL)
+    return Choice(choice.cost, choice.other, {STEPS: spread_between(*error), **choice.spreads})
+
+
+def _range(result: Any, ends: Mapping[str, Ends]) -> tuple[Any, Any]:
+    low, high = interval_of(result, ends.values())
+    usual = {parameter(end.parameter) or "": end.parameter.value for end in ends.values()}
+    return at(low, **usual), at(high, **usual)

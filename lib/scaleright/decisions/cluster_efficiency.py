@@ -1,0 +1,330 @@
+"""How many chips a training run should take: the utilization efficiency curve and its optimum.
+
+Every number of chips is weighed with every batch. More chips finish sooner; what they add to the
+bill is communication that steps no longer hide, failures, and the tokens that a batch beyond the
+critical one takes. The next chips stop paying where the day that they save costs more than it is
+worth.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Self
+
+from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, FREE, WAYS, Grid, chips_at
+from scaleright.costs.pretraining import pretraining_usd, run_chip_hours
+from scaleright.costs.pretraining_doubts import kept_share
+from scaleright.costs.pretraining_run import Hour, Run
+from scaleright.costs.shared_clusters import waiting_days
+from scaleright.costs.whole_runs import whole_runs
+from scaleright.formulas import Domain, closed_form, lookup
+from scaleright.ops import first_case, item, maximum, minimum, where
+from scaleright.quantity import choose, given, look_up, over
+from scaleright.quantity.graph import apply
+from scaleright.quantity.lists import LIST, place_of_least
+from scaleright.scaling_laws.batches import published_batch, tokens_over_least
+
+LATE = 1e15
+"""What is added to a way that misses the deadline, so that it is taken only where all do [USD]."""
+NEVER = float("inf")
+_MANY = len(BATCHES)
+CRITICAL = ("Zhang 2024", "Kaplan 2020")
+"""Laws of the critical batch."""
+LAWS = ("Zhang 2024", "Step Law 2025", "DeepSeek 2024")
+"""Laws of the batch that agree with how runs of today are made; they bound what nobody knows."""
+SECONDS_PER_MINUTE = 60.0
+
+
+@closed_form(
+    usd=Domain(0.0, NEVER, (1e4, 1e8)),
+    days=Domain(0.0, NEVER, (1.0, 1e3)),
+    usd_per_day=Domain(0.0, NEVER, (1e2, 1e6)),
+)
+def cost_with_time(usd, days, usd_per_day):
+    """What a run costs with the days that it takes [USD].
+
+    Parameters
+    ----------
+    usd : of its chips [USD]
+    days : until it is done [d]
+    usd_per_day : what a day earlier is worth [USD/d]
+
+    >>> cost_with_time(1e6, 30.0, 10_000.0)
+    1300000.0
+    """
+    return usd + days * usd_per_day
+
+
+@closed_form(
+    usd=Domain(0.0, NEVER, (1e4, 1e8)),
+    days=Domain(0.0, NEVER, (1.0, 1e3)),
+    more_usd=Domain(0.0, NEVER, (1e4, 1e8)),
+    fewer_days=Domain(0.0, NEVER, (1.0, 1e3)),
+)
+def usd_per_day_saved(usd, days, more_usd, fewer_days):
+    """What each day costs that a larger cluster saves [USD/d]; below 0 where it also costs less,
+    infinite where it saves none.
+
+    Parameters
+    ----------
+    usd, days : of the run on fewer chips [USD], [d]
+    more_usd, fewer_days : of the run on more [USD], [d]
+
+    >>> usd_per_day_saved(1e6, 60.0, 1.1e6, 40.0), usd_per_day_saved(1e6, 60.0, 2e6, 60.0)
+    (5000.0, inf)
+    """
+    saved = days - fewer_days
+    return where(saved > 0, (more_usd - usd) / where(saved > 0, saved, 1.0), NEVER)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run on so many chips at a batch.
+
+    run : as `pretraining_run` has it, its tokens those that the batch takes
+    more : tokens that it takes over those at a small batch [1]
+    kept : goodput [1]
+    waits : days in the queue of a shared cluster [d]
+    allowed : whether the case leaves it this batch and this many chips, a layout fits, and failures
+        leave it time
+    """
+
+    run: Run
+    more: Any
+    kept: Any
+    waits: Any
+    allowed: Any
+
+    @property
+    def days(self) -> Any:
+        """Until it is done, with the wait for its chips [d]."""
+        return self.run.days + self.waits
+
+    @property
+    def usd(self) -> Any:
+        """What its chips cost [USD]."""
+        return self.run.usd
+
+    def with_time(self, usd_per_day: Any) -> Any:
+        """What it costs with its days [USD]."""
+        return cost_with_time(self.usd, self.days, usd_per_day)
+
+    @property
+    def used(self) -> Any:
+        """Share of the dense peak of all paid time that goes into tokens that a small batch would
+        take as well [1].
+        """
+        steps = self.run.hours.least / self.run.hours.total
+        return self.run.step.mfu * steps / self.more
+
+    @property
+    def batch(self) -> Any:
+        """Tokens of a step."""
+        return self.run.step.tokens
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a case's plans have in common: the steps, an hour of a chip, the critical batch [token].
+
+    case : quantities, as the chapter declares them
+    """
+
+    case: Any
+    grid: Grid
+    hour: Hour
+    critical: Any
+
+    @classmethod
+    def of(cls, case: Any, grid: Grid) -> Self:
+        """That of a case of quantities."""
+        return cls(case, grid, Hour.of(case, case.accelerator), critical_batch(case, grid))
+
+    def plan(
+        self,
+        way: Any,
+        price: Any = 1.0,
+        pace: Any = 1.0,
+        luck: Any = "usual",
+        batches: Any = 1.0,
+    ) -> Plan:
+        """The run at one of `WAYS`.
+
+        price, pace, luck : as in `pretraining_doubts`; batches : the critical batch over what it is
+            thought to be [1]
+        """
+        case, step, chips = self.case, self.grid.step(self.case, way), chips_at(way)
+        more = tokens_over_least(step.tokens, self.critical * batches)
+        often = case.checkpoint_minutes * SECONDS_PER_MINUTE
+        kept = kept_share(case, chips, luck, often)
+        parts = {**step.at(pace), "goodput": kept, **whole_runs().factors}
+        hours = run_chip_hours(case.tokens * more, step.tokens, chips, **parts)
+        cost = pretraining_usd(**hours.parts(), **self.hour.at(price))
+        waits = waiting_days(chips, case.shared_chips, case.shared_load, case.job_days)
+        asked = look_up([FREE, *BATCHES], case.batch) - 1  # -1 leaves it free
+        batch = item(tuple(range(_MANY)) * len(CLUSTERS), way)
+        allowed = ((asked < 0) | (asked == batch)) & step.fits & (hours.total > 0)
+        allowed = allowed & ((case.shared_load == 0) | (chips <= case.shared_chips))
+        return Plan(Run(chips, step, self.hour, hours, cost), more, kept, waits, allowed)
+
+
+@lookup
+def critical_batch(case: Any, grid: Grid) -> Any:
+    """Batch at which a run takes a fifth more tokens: the reader's, or that of a law [token].
+
+    case : quantities `model`, `tokens`, `law` and `critical_batch`, 0 for the law
+    """
+    size = choose(grid.models, case.model).parameters
+    by_law = [(case.law == law, published_batch(law, size, case.tokens)) for law in CRITICAL]
+    return where(case.critical_batch > 0, case.critical_batch, first_case(by_law[1:], by_law[0][1]))
+
+
+@lookup
+def ends_of_batches(case: Any, grid: Grid) -> tuple[Any, Any]:
+    """The ends between which the critical batch lies, over what it is thought to be [1]: those of
+    the laws that agree with runs of today, none where the reader has set it.
+    """
+    size, here = choose(grid.models, case.model).parameters, critical_batch(case, grid)
+    known = [published_batch(law, size, case.tokens) / here for law in LAWS]
+    low, high = reduce(minimum, known, 1.0), reduce(maximum, known, 1.0)
+    own = case.critical_batch > 0
+    return where(own, 1.0, low), where(own, 1.0, high)
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best of several ways by an aim: its place among `WAYS`, whether there is one, its number
+    of chips, batch [token], days [d] and cost [USD].
+    """
+
+    way: Any
+    there: Any
+    chips: Any
+    batch: Any
+    days: Any
+    usd: Any
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """How many chips a run should take.
+
+    setting : the case with its steps and prices
+    sizes : for each of `CLUSTERS` the best batch, in time if one is: fields of `FIELDS`
+    cheapest, in_time, worth : the best by cost alone, by cost within the deadline, and by cost with
+        the value of time without a deadline
+    best : that within the deadline, by cost with the value of time
+    place : its place among `CLUSTERS`
+    soonest, any_batch : the fastest, and the fastest if the batch were free
+    """
+
+    setting: Setting
+    sizes: Mapping[str, list[Any]]
+    cheapest: Best
+    in_time: Best
+    worth: Best
+    best: Best
+    place: Any
+    soonest: Best
+    any_batch: Best
+
+    @classmethod
+    def of(cls, case: Any, grid: Grid) -> Self:
+        """That of a case of quantities."""
+        setting, way = Setting.of(case, grid), given("way", 0)
+        plan = setting.plan(way)
+        usd, days, none = plan.usd, plan.days, float("nan")
+        worth = plan.with_time(case.value_usd_per_day)
+        late = days > case.deadline_days
+        done = plan.run.step.fits & (plan.run.hours.total > 0)
+        wanted = {
+            "chips": chips_at(way),
+            "batch": plan.batch,
+            "usd": usd,
+            "days": days,
+            "worth": worth,
+            "mfu": plan.run.step.mfu,
+            "used": plan.used,
+            "kept": plan.kept,
+            "more": plan.more,
+            "by_cost": where(plan.allowed, usd, none),
+            "by_time": where(plan.allowed & ~late, usd, none),
+            "by_worth": where(plan.allowed, worth, none),
+            "by_days": where(plan.allowed, days, none),
+            "any_days": where(done, days, none),
+            "key": where(plan.allowed & (worth >= 0), worth + where(late, LATE, 0.0), NEVER),
+        }
+        rows = over("ways", {way: range(len(WAYS))}, wanted)
+        sizes = _by_size(rows)
+        key = reduce(minimum, sizes["key"])
+        place = place_of_least(apply(LIST, *sizes["key"]))
+        best = _best(rows, item(apply(LIST, *sizes["way"]), place), key < LATE)
+        cheapest, in_time, free, soonest, any_batch = (
+            _best(rows, place_of_least(rows[aim])) for aim in AIMS
+        )
+        return cls(setting, sizes, cheapest, in_time, free, best, place, soonest, any_batch)
+
+    def along(self, field: str, place: Any) -> Any:
+        """A field of the best batch at each of `CLUSTERS`, by the place of a number of chips."""
+        return item(apply(LIST, *self.sizes[field]), place)
+
+    @property
+    def best_worth(self) -> Any:
+        """What the best costs with the value of its days [USD]."""
+        return reduce(minimum, self.sizes["key"])
+
+    @property
+    def next_day_usd(self) -> Any:
+        """What each day costs that twice as many chips as the best would save [USD/d]; infinite
+        where they save none, or nobody weighs so many.
+        """
+        return self.day_usd(self.place)
+
+    def day_usd(self, place: Any) -> Any:
+        """The same for any number of chips, by its place among `CLUSTERS` [USD/d]."""
+        usd, days = ([*self.sizes[name], float("nan")] for name in ("usd", "days"))
+        here = (item(apply(LIST, *of), place) for of in (usd, days))
+        then = (item(apply(LIST, *of), place + 1) for of in (usd, days))
+        return usd_per_day_saved(*here, *then)
+
+    def near(self, tolerance: Any, by: str = "key", least: Any = None) -> tuple[Any, Any]:
+        """The fewest and the most chips on which the run costs at most so much more than the least
+        [1]; 0 where there is none.
+
+        by : "key", with the value of time and in time; or "usd", least being then that of the chips
+        """
+        values = self.sizes[by]
+        least = reduce(minimum, values) if least is None else least
+        within = [(value <= (1 + tolerance) * least) & (value < LATE) for value in values]
+        pairs = [*zip(within, map(float, CLUSTERS), strict=True)]
+        return first_case(pairs, 0.0), first_case(pairs[::-1], 0.0)
+
+
+AIMS = ("by_cost", "by_time", "by_worth", "by_days", "any_days")
+FIELDS = ("way", "key", "chips", "batch", "usd", "days", "worth", "mfu", "used", "kept", "more")
+
+
+def _by_size(rows: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The best batch of each number of chips, by its fields."""
+    found: dict[str, list[Any]] = {field: [] for field in FIELDS}
+    for size in range(len(CLUSTERS)):
+        first = size * _MANY
+        keys = [item(rows["key"], first + batch) for batch in range(_MANY)]
+        way = first + place_of_least(apply(LIST, *keys))
+        there = reduce(minimum, keys) < NEVER
+        found["way"].append(way)
+        found["key"].append(item(rows["key"], way))
+        for field in FIELDS[2:]:
+            found[field].append(where(there, item(rows[field], way), float("nan")))
+    return found
+
+
+def _best(rows: Mapping[str, Any], place: Any, there: Any = None) -> Best:
+    """The way at a place, -1 where there is none."""
+    there = place >= 0 if there is None else there
+    way = where(place >= 0, place, 0)
+    fields = (where(there, item(rows[name], way), float("nan")) for name in _SHOWN)
+    return Best(way, there, *fields)
+
+
+_SHOWN = ("chips", "batch", "days", "usd")

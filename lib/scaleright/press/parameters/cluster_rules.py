@@ -1,0 +1,76 @@
+"""The rules that parameters cells name about how many chips a run takes; `rulebook` says what a
+rule is.
+"""
+
+
+def holds(model: str, accelerator: str, chips: int, batch: str) -> None:
+    """A cluster on which some layout of the model fits, with this batch or, where it is free, with
+    any.
+    """
+    from scaleright.decisions import cluster_limits
+
+    cluster_limits.require_fit(model, accelerator, chips, batch)
+
+
+def gets_done(
+    chips: int,
+    chip_hours_per_interruption: float | None,
+    checkpoint_stall_s: float | None,
+    restart_s: float | None,
+) -> None:
+    """A job that keeps some of its time; None is the usual."""
+    from scaleright.costs.pretraining_doubts import require_kept
+
+    failures = chip_hours_per_interruption, checkpoint_stall_s, restart_s
+    require_kept(chips, *failures)
+
+
+def keeps_work(
+    chips: int,
+    chip_hours_per_interruption: float | None,
+    checkpoint_stall_s: float | None,
+    restart_s: float | None,
+    checkpoint_minutes: float,
+) -> None:
+    """A job that is not stopped more often than it writes checkpoints, and keeps some of its time;
+    None is the usual, and 0 minutes the best interval.
+    """
+    from scaleright.decisions import cluster_limits
+
+    failures = chip_hours_per_interruption, checkpoint_stall_s, restart_s
+    cluster_limits.require_checkpoints(chips, failures, checkpoint_minutes)
+
+
+def shared_by(chips: int, shared_chips: int, shared_load: float) -> None:
+    """A job that is no larger than the cluster that it shares; a load of 0 is no such cluster."""
+    if shared_load > 0 and chips > shared_chips:
+        raise ValueError(f"the shared cluster has {shared_chips:,} chips, {chips:,} do not fit")
+
+
+def meets_deadline(
+    model: str,
+    accelerator: str,
+    tokens: float,
+    batch: str,
+    deadline_days: float,
+    chip_hours_per_interruption: float | None,
+    checkpoint_stall_s: float | None,
+    restart_s: float | None,
+    checkpoint_minutes: float,
+    law: str,
+    critical_batch: float,
+    shared_load: float,
+    shared_chips: int,
+    job_days: float,
+) -> None:
+    """A run that some number of chips finishes in time; None is the usual."""
+    from scaleright.decisions import cluster_limits
+
+    failures = chip_hours_per_interruption, checkpoint_stall_s, restart_s
+    queue = {"shared_load": shared_load, "shared_chips": shared_chips, "job_days": job_days}
+    terms = {"tokens": tokens, "law": law, "critical_batch": critical_batch, **queue}
+    case = cluster_limits.case_of(model, accelerator, batch, failures, checkpoint_minutes, terms)
+    cluster_limits.require_in_time(case, deadline_days)
+
+
+RULES = (holds, gets_done, keeps_work, shared_by, meets_deadline)
