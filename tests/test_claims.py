@@ -210,6 +210,7 @@ def test_the_ledger_holds_what_these_chapters_explain(found):
         "pretraining_cost",
         "memory_wall",
         "parallelism",
+        "cluster_efficiency",
         "inference_ladder",
         "inference_roofline",
         "vendor_claims",

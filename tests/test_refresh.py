@@ -27,7 +27,14 @@ RAW = os.environ.get("SCALERIGHT_RAW")
 """Folder of the raw material, for those who have it."""
 TIMED = {"measured/kernels", "measured/collectives", "measured/collectives_stas"}
 """Tables whose raw files test_profiling_data.py writes."""
-TRAINED = {"measured/training", "measured/layouts", "measured/memory", "chinchilla_points"}
+TRAINED = {
+    "measured/training",
+    "measured/layouts",
+    "measured/memory",
+    "chinchilla_points",
+    "interruptions",
+    "measured/reliability",
+}
 """Tables of training, which have tests of their own."""
 PLANET = {
     "grids",
