@@ -65,8 +65,10 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
     worth = where(saving > 0.005, saved, lost)
     worth = where(most <= 1, "one engine is the least there is to scale", worth)
     refusal = _refusal(case, fleet, hour)
-    kept = "all of 36 simulated fleets gave their first tokens as promised"
-    missed = "12 of 18 simulated fleets were too few, first tokens up to three times too late"
+    kept = "simulated fleets of this trace gave their first tokens as promised"
+    missed = (
+        "simulated fleets of this trace were mostly too few, since long prompts wait for each other"
+    )
     kept = where(case.trace == "long conversation", missed, kept)
     judged = charts.predicted_within(fleet.low, fleet.high, fleet.lent)
     return charts.answer_card(
