@@ -9,8 +9,8 @@ from typing import Any
 from scaleright.formulas import search
 from scaleright.inference.curves import Curve
 from scaleright.inference.lengths import Load
-from scaleright.ops import exp, floor, log, maximum, minimum, sqrt, where
-from scaleright.order_statistics import largest_score
+from scaleright.ops import floor, maximum, minimum, where
+from scaleright.order_statistics import longest_over_mean
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,7 @@ def continuous_rate(one: Curve, load: Load, tpot_s: Any) -> tuple[Any, Any]:
 @search
 def static_rate(one: Curve, load: Load, batch: Any, tpot_s: Any) -> Any:
     """Requests per second where a batch ends with its longest answer, see `fleet.groups`."""
-    variance = log(1 + load.output_cv * load.output_cv)
-    stretch = exp(largest_score(batch) * sqrt(variance) - variance / 2)
-    longest = load.output_tokens * where(batch > 1, stretch, 1.0)
+    longest = load.output_tokens * longest_over_mean(batch, load.output_cv)
     held = floor(minimum(batch, one.room(load.input_tokens + longest)))
     prompts = one.mixed_s(0.0, held * load.new_tokens, load.prompt_context, load.new_tokens)
     token = one.writing_s(held) + one.looking_s(held, load.input_tokens + longest / 2)

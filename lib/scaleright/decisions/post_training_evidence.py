@@ -1,0 +1,151 @@
+"""Published times of post-training beside those predicted from what was tuned on what, and how much
+longer real runs take than their phases.
+"""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright.catalog import remembered, table
+from scaleright.decisions.post_training import ALL, Tables, job
+from scaleright.formulas import lookup, search
+from scaleright.inference.engine_tables import engines_in
+from scaleright.quantity.graph import value_of
+from scaleright.units import SECONDS_PER_HOUR, figure
+
+USUAL_SPREAD = 0.5
+"""Taken for a run that does not state how widely the lengths of its answers spread [1]."""
+NEEDED = {
+    "model": "the tables have no shape of its model",
+    "chips": "its chips are not stated",
+    "answer_tokens": "the mean lengths of its texts are not stated",
+}
+"""What a row must state to be predicted, and what is said where it does not."""
+MEASURES = {"seconds of a round": SECONDS_PER_HOUR, "hours": 1.0}
+"""Units of what was measured over an hour [1]."""
+
+
+def _case(row: dict[str, Any]) -> SimpleNamespace:
+    """A published run as a case."""
+    spread = row["length_spread"]
+    numbers = ("chips", "rollout_chips", "rounds", "prompts", "answers_each", "passes")
+    numbers += ("minibatches", "prompt_tokens", "answer_tokens", "most_tokens")
+    words = ("model", "reward_model", "method", "sharing", "rollout_precision")
+    given = {name: row[name] for name in words} | {name: float(row[name]) for name in numbers}
+    given["chips"] = int(row["chips"])
+    given["length_spread"] = USUAL_SPREAD if np.isnan(spread) else float(spread)
+    return SimpleNamespace(**given, trained=ALL, lora_rank=32.0, labels=0.0)
+
+
+def _predicted(row: dict[str, Any]) -> tuple[float, str]:
+    """The time of a published run by its phases alone, in the unit of what was measured; or why
+    there is none.
+    """
+    for name, why in NEEDED.items():
+        if pd.isna(row[name]) or row[name] == "":
+            return np.nan, why
+    case, chip = _case(row), row["accelerator"]
+    both = [case.model, case.reward_model]
+    known = engines_in(case.model, chip, case.rollout_precision)[0]
+    if not known:
+        return np.nan, "no engine of one node holds it in this format"
+    found = job(Tables.of(both, [case.chips], [chip]), case, chip)
+    if not value_of(found.wrote):
+        return np.nan, "no engine of one node holds its answers"
+    if not value_of(found.fits):
+        return np.nan, "by the model of memory it does not fit without the memory of the host"
+    return figure(float(value_of(found.hours(1.0))) * MEASURES[row["measure"]], 4), ""
+
+
+@search
+@remembered
+def published_runs() -> pd.DataFrame:
+    """Published runs with the time that their phases take (`phases`, in the unit of `measured`),
+    real over predicted (`ratio` [1]), and why one has none (`why`).
+    """
+    rows = table("post_training_runs")
+    found = [_predicted(row) for row in rows.to_dict("records")]
+    rows["phases"], rows["why"] = zip(*found, strict=True)
+    rows["ratio"] = rows["measured"] / rows["phases"]
+    return rows
+
+
+@dataclass(frozen=True)
+class RealRuns:
+    """How much longer published runs take than their phases, where vLLM writes their answers.
+
+    beyond : median over models of the median of each [1]
+    low, high : real over predicted time of nine in ten runs, each predicted by what the runs of
+        other models took [1]
+    error : median error of these predictions [1]; phases_error : of the phases alone
+    runs, models, shown : that are predicted, of how many models, of how many rows
+    older, older_runs : real over predicted time of runs by engines from before, in the median [1],
+        and how many they are
+    """
+
+    beyond: float
+    low: float
+    high: float
+    error: float
+    phases_error: float
+    runs: int
+    models: int
+    shown: int
+    older: float
+    older_runs: int
+
+    @property
+    def basis(self) -> str:
+        """How well runs are predicted, in words."""
+        return (
+            f"half of {self.runs} published runs were predicted within {100 * self.error:.0f} % by"
+            f" what runs of other models took, nine of ten took {self.low:.2g} to {self.high:.2g}"
+            " of the predicted time"
+        )
+
+
+ENGINE = "vLLM"
+"""The engine that the model of serving describes, and of whose runs is told how long they take."""
+
+
+@lookup
+def judged_runs() -> pd.DataFrame:
+    """The published runs that are predicted, each by what the runs of other models with `ENGINE`
+    took beyond their phases (`predicted`, in the unit of `measured`), with its `error` [1].
+    """
+    rows = published_runs()
+    rows = rows[rows["why"] == ""]
+    by = rows[rows["engine"] == ENGINE].groupby("model")["ratio"].median()
+    others = {name: by.drop(name, errors="ignore").median() for name in rows["model"].unique()}
+    rows = rows.assign(predicted=rows["phases"] * rows["model"].map(others))
+    return rows.assign(error=rows["predicted"] / rows["measured"] - 1)
+
+
+@lookup
+@remembered
+def real_runs() -> RealRuns:
+    """How much longer published runs take than their phases.
+
+    >>> real = real_runs()
+    >>> 1 < real.beyond < 2, real.low < 1 < real.high, real.runs > 20, real.older > 2
+    (True, True, True, True)
+    """
+    every = judged_runs()
+    rows, older = every[every["engine"] == ENGINE], every[every["engine"] != ENGINE]
+    real = rows["measured"] / rows["predicted"]
+    low, high = np.quantile(real, [0.05, 0.95])
+    return RealRuns(
+        figure(float(rows.groupby("model")["ratio"].median().median()), 3),
+        figure(float(low), 3),
+        figure(float(high), 3),
+        figure(float(rows["error"].abs().median()), 3),
+        figure(float((1 / rows["ratio"] - 1).abs().median()), 3),
+        len(rows),
+        int(rows["model"].nunique()),
+        len(published_runs()),
+        figure(float((older["measured"] / older["predicted"]).median()), 3),
+        len(older),
+    )
