@@ -42,6 +42,7 @@ CHAPTERS = (
     "hardware_compare",
     "model_routing",
     "cluster_efficiency",
+    "rlhf_cost",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {
@@ -55,6 +56,7 @@ WITH_ROWS = {
     "parallelism",
     "pretraining_cost",
     "pretraining_records",
+    "rlhf_cost",
     "serving_accuracy",
     "sustainability",
     "token_cost",

@@ -20,7 +20,7 @@ from scaleright.formulas import search
 from scaleright.ops import item, maximum, minimum, where
 from scaleright.order import noiseless
 from scaleright.quantity import Table, look_up
-from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.layout import TrainingRun
 from scaleright.training.layouts import layouts, pick
 from scaleright.training.memory import training_memory
 from scaleright.training.step import step_time

@@ -36,6 +36,7 @@ from scaleright.training.rank_parameters import adapter_parameters
 from scaleright.training.software import FULL_BYTES, HALF_BYTES
 from scaleright.transformer.parameters import parameters
 from scaleright.units import SECONDS_PER_HOUR, figure
+from scaleright.validation.in_common import KINDS
 
 METHODS = {
     "sft": {"rollout": 0, "own": 0, "reference": 0, "reward": 0, "critic": 0, "each": 1},
@@ -58,7 +59,6 @@ FORWARD = 0.5
 """Share of a step of adapters alone that is its forward pass [1]: as much runs backward, since
 frozen weights have no gradient.
 """
-FULL_GB = 1e9
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,14 @@ class Tables:
     engines, updates : of the models on the platforms
     chips : memory_bytes, domain (chips of a fabric), up and out (what a chip receives) [B/s]
     models : parameters, adapter (of rank 1), hidden and context, by name
+    kinds : of the models, by name, as `validation.in_common` calls them
     """
 
     engines: Engines
     updates: Updates
     chips: Table
     models: Table
+    kinds: Mapping[str, str]
 
     @classmethod
     def of(
@@ -115,6 +117,7 @@ class Tables:
             Updates.of(models, sizes, names),
             Table(chips),
             Table(facts),
+            {name: KINDS[bool(shape.experts)] for name, shape in shapes.items()},
         )
 
 
@@ -148,9 +151,7 @@ class Answers(NamedTuple):
         many = case.prompts * each
         stretch = longest_over_mean(many, case.length_spread)
         longest = maximum(minimum(case.answer_tokens * stretch, case.most_tokens), 1.0)
-        return cls(
-            many, each, case.prompt_tokens, case.answer_tokens, longest, case.length_spread
-        )
+        return cls(many, each, case.prompt_tokens, case.answer_tokens, longest, case.length_spread)
 
     @property
     def tokens(self) -> Any:
@@ -293,9 +294,7 @@ def _held(case: Any, what: Mapping, policy: Any, judge: Any, chips: Any) -> tupl
 
 
 @search
-def job(
-    tables: Tables, case: Any, chip: Any, writing: Any = 1.0, learning: Any = 1.0
-) -> Job:
+def job(tables: Tables, case: Any, chip: Any, writing: Any = 1.0, learning: Any = 1.0) -> Job:
     """A case's run on a platform.
 
     Parameters

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import remembered, table
+from scaleright.catalog import fact, model, remembered, table
 from scaleright.decisions.post_training import ALL, Tables, job
 from scaleright.formulas import lookup, search
 from scaleright.inference.engine_tables import engines_in
 from scaleright.quantity.graph import value_of
-from scaleright.units import SECONDS_PER_HOUR, figure
+from scaleright.transformer.flops import inference_flop, training_flop
+from scaleright.transformer.parameters import parameters
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR, figure
 
 USUAL_SPREAD = 0.5
 """Taken for a run that does not state how widely the lengths of its answers spread [1]."""
@@ -149,3 +151,64 @@ def real_runs() -> RealRuns:
         figure(float((older["measured"] / older["predicted"]).median()), 3),
         len(older),
     )
+
+
+@lookup
+def published_in_words() -> pd.DataFrame:
+    """All published runs beside what is predicted, as a page shows them."""
+    rows, judged = published_runs(), judged_runs()
+    rows = rows.join(judged["predicted"])
+    return pd.DataFrame(
+        {
+            "model": rows["model"].fillna("none"),
+            "method": rows["method"],
+            "chips": rows["accelerator"],
+            "of them": rows["chips"].map(lambda n: "" if pd.isna(n) else f"{n:.0f}"),
+            "sharing": rows["sharing"],
+            "measure": rows["measure"],
+            "published": rows["measured"],
+            "phases": rows["phases"],
+            "predicted": rows["predicted"],
+            "why not": rows["why"],
+        }
+    )
+
+
+PETAFLOP_DAY = 1e15 * SECONDS_PER_HOUR * HOURS_PER_DAY
+"""Work of a petaflop/s-day [FLOP]."""
+GPT, JUDGE, CONTEXT = "GPT-3 175B", "GPT-3 6.7B", 2048
+"""InstructGPT's policy, about its reward model and critic, and the tokens of its sequences, which
+are filled up to that [ouyang2022, appendix C].
+"""
+
+
+@lookup
+def flop_beside() -> pd.DataFrame:
+    """InstructGPT's published work beside that counted from its sequences [ouyang2022, section 5.1
+    and appendix C]: 12,725 demonstrations sixteen times; 256,000 episodes, each scored by policy,
+    reference, reward model and critic, with eight sequences of pretraining for each.
+
+    >>> found = flop_beside().set_index("stage")["counted"]
+    >>> 4.5 < found["supervised tuning"] < 6, 55 < found["PPO with pretraining"] < 75
+    (True, True)
+    """
+    policy, judge = (float(parameters(model(of)).total) for of in (GPT, JUDGE))
+    episodes = fact("instructgpt_episodes") * CONTEXT
+    tuned = fact("instructgpt_demonstrations") * fact("instructgpt_epochs") * CONTEXT
+    each = fact("instructgpt_pretraining_sequences")
+    passes = 3 * inference_flop(policy, episodes) + 2 * inference_flop(judge, episodes)
+    learned = training_flop(policy, (1 + each) * episodes) + training_flop(judge, episodes)
+    rows = pd.DataFrame(
+        {
+            "stage": ["supervised tuning", "PPO with pretraining"],
+            "published": [
+                fact("instructgpt_sft_petaflop_days"),
+                fact("instructgpt_ppo_petaflop_days"),
+            ],
+            "counted": [
+                figure(training_flop(policy, tuned) / PETAFLOP_DAY, 4),
+                figure((passes + learned) / PETAFLOP_DAY, 4),
+            ],
+        }
+    )
+    return rows.assign(error=rows["counted"] / rows["published"] - 1)

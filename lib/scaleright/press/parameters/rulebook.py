@@ -19,6 +19,7 @@ from scaleright.press.parameters import (
     price_rules,
     routing_rules,
     traffic_rules,
+    tuning_rules,
 )
 
 _ROOMS = (
@@ -29,6 +30,7 @@ _ROOMS = (
     price_rules,
     routing_rules,
     traffic_rules,
+    tuning_rules,
 )
 RULES: dict[str, Callable[..., None]] = {of.__name__: of for room in _ROOMS for of in room.RULES}
 """Every rule by its name."""

@@ -1,0 +1,375 @@
+"""What the chapter `rlhf_cost` shows."""
+
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts
+from scaleright.charts import Display
+from scaleright.charts.live import Controls
+from scaleright.decisions.post_training import LORA, METHODS, SHARINGS, Tables
+from scaleright.decisions.post_training_choice import Best, Bill, Doubts, first_fit, largest
+from scaleright.decisions.post_training_evidence import (
+    flop_beside,
+    judged_runs,
+    published_in_words,
+    real_runs,
+)
+from scaleright.ops import first_case, where
+from scaleright.quantity import look_up
+
+USD = "USD for the run"
+
+
+def controls(case: Any) -> tuple[Controls, Tables]:
+    """The controls of the page, and what its case may choose from."""
+    models = [case.model, case.reward_model]
+    models += [name for of in ("model", "reward_model") for name in case[of].choices]
+    sizes = sorted({*case["chips"].choices, case.chips})
+    return charts.controls(case), Tables.of(models, sizes)
+
+
+def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Display:
+    """The answer card: days and dollars of the run, what dominates, the cheapest platform."""
+    cost, real, hour, low, high = bill.cost, real_runs(), bill.hour, doubts.low, doubts.high
+    part, share = largest(bill.labeled())
+    machines, people_usd, days = cost.machine_usd, cost.labels_usd, bill.days
+    alone = charts.phrase("{machines:usd} of machines")
+    paid = where(
+        people_usd > 0, alone + charts.phrase(" and {people_usd:usd} of people's labels"), alone
+    )
+    nearest = charts.phrase("the {best.name}, {best.usd:usd}")
+    nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
+    taken = "the " + best.name
+    known = charts.how_sure(best.choice, taken, than="the " + best.other)
+    span = charts.phrase(
+        "{low:usd} to {high:usd} (90 %), from how far published runs were from what is predicted,"
+        " and prices that nothing fixes"
+    )
+    compared = (best.usd > 0) & (best.choice.other > 0)
+    span = where(compared, charts.phrase("{span}; {known}"), span)
+    return charts.answer_card(
+        "Post-training <strong>{case.model}</strong> by <strong>{case.method}</strong>"
+        " ({case.trained}) takes <strong>{days:days}</strong> on {bill.job.chips:whole}"
+        " {case.accelerator} and costs <strong>{cost.total:usd}</strong>: {paid}, at"
+        " {hour.usd:usd} an hour ({hour.counted}). The largest part that has a name is"
+        " <strong>{part}</strong>, {share:percent} of it. On as many chips, the cheapest platform"
+        " is {nearest}.",
+        provided=why == "",
+        otherwise="Post-training <strong>{case.model}</strong> by {case.method} does not run so:"
+        " {why}. On as many chips, the cheapest platform is {nearest}.",
+        range="{span}",
+        as_of="{hour.age} (rents)",
+        model_error=real.basis,
+        headline="total_usd",
+        quantities={
+            "total_usd": (cost.total, "usd"),
+            "range_low": (low, "usd"),
+            "range_high": (high, "usd"),
+            "machine_usd": (machines, "usd"),
+            "rollout_usd": (cost.rollout_usd, "usd"),
+            "labels_usd": (people_usd, "usd"),
+            "chip_hours": (bill.chip_hours, "number"),
+            "cheapest_cheaper_probability": (best.choice.probability, "percent"),
+        },
+    )
+
+
+def refusal(case: Any, bill: Bill, tables: Tables) -> Any:
+    """Why a case does not run at a price: which constraint breaks, and what it would take; empty
+    where it does.
+    """
+    here, facts = bill.job, tables.models.row(case.model)
+    rl = look_up({name: of["rollout"] for name, of in METHODS.items()}, case.method) > 0
+    grouped = (case.method == "grpo") | (case.method == "rlvr")
+    context = facts.context
+    view = case.prompt_tokens + where(rl, case.most_tokens, case.answer_tokens)
+    alone = (
+        "a group of one answer has no other to compare it with; take two answers to a prompt or"
+        " more, or ppo, whose critic needs no group"
+    )
+    cut = charts.phrase(
+        "answers of {case.answer_tokens:whole} tokens in the mean are longer than the"
+        " {case.most_tokens:whole} at which they are cut; allow longer ones"
+    )
+    long = charts.phrase(
+        "prompt and longest answer take more than the {context:whole} tokens that the model was"
+        " made for; shorten them, or take a model with a longer context"
+    )
+    rank = charts.phrase(
+        "adapters of rank {case.lora_rank:whole} are wider than the {facts.hidden:whole} of the"
+        " model itself; take a lower rank, or train all weights"
+    )
+    writers = charts.phrase(
+        "no engine of one node of {case.accelerator} holds it in {case.rollout_precision} with"
+        " such answers on {here.writers:whole} chips; write in FP8, take more chips that write, a"
+        " chip with more memory, or shorter answers"
+    )
+    return first_case(
+        [
+            (rl & grouped & (case.answers_each < 2), alone),
+            (rl & (case.answer_tokens > case.most_tokens), cut),
+            ((context > 0) & (view > context), long),
+            ((case.trained == LORA) & (case.lora_rank > facts.hidden), rank),
+            (where(here.wrote, False, True), writers),
+            (where(here.fits, False, True), _memory(case, bill, tables)),
+            (bill.hour.why != "", bill.hour.why),
+        ],
+        "",
+    )
+
+
+def _memory(case: Any, bill: Bill, tables: Tables) -> Any:
+    """Why learning does not fit, as a clause."""
+    here, few = bill.job, first_fit(tables, case, case.accelerator)
+    held, room = here.held.total / 1e9, here.memory_bytes / 1e9
+    more = charts.phrase("the fewest of the sizes offered on which it does are {few:whole}")
+    more = where(few > 0, more, "it does on none of the sizes offered")
+    lora = where(case.trained == LORA, "", " or train adapters alone (LoRA)")
+    full = charts.phrase(
+        "its models take {held:number} GB of each of {case.chips:whole} chips that have"
+        " {room:number} GB, activations included: {more}; take more chips or smaller models,{lora}"
+    )
+    none = charts.phrase(
+        "no layout of its models fits on {case.chips:whole} chips: {more}; take more,{lora}"
+    )
+    return where(here.held.total > 0, full, none)
+
+
+def _rows(name: str, options: Any) -> pd.DataFrame:
+    return pd.DataFrame({name: [*options]})
+
+
+def platforms(case: Any, platform: Any, there: Bill, tables: Tables) -> Display:
+    """A bar for each platform: what the run costs there, by parts."""
+    unpriced = where(there.job.there, "no such price is listed", "does not run")
+    usd = there.cost.total
+    label = where(usd > 0, charts.say(usd, "usd"), unpriced)
+    rows, look = _rows("platform", tables.updates.names), {"along": platform, "label": label}
+    return charts.show(
+        charts.stacked_parts(there.labeled(), "usd", USD, rows, "platform", **look),
+        name="platforms",
+        caption="Longest answers: chips that wait until the last answer of a round is written;"
+        " waiting: chips that one phase leaves idle, and new weights on their way; beyond: by which"
+        " published runs took longer than their phases.",
+        alt="Cost of the run on {case.chips:whole} chips of each platform, by parts.",
+    )
+
+
+def one_round(case: Any, bill: Bill) -> Display:
+    """The phases of one round."""
+    one = bill.job.one
+    parts = {
+        "reading": one.reading_s,
+        "writing": one.writing_s,
+        "longest answers": one.tail_s,
+        "scoring": one.scoring_s,
+        "policy": one.policy_s,
+        "critic": one.critic_s,
+        "weights": one.sync_s,
+    }
+    return charts.show(
+        charts.stacked_parts(parts, "duration", "seconds of a round"),
+        name="round",
+        alt="Seconds of one round of {case.method} on {case.accelerator} by phases.",
+    )
+
+
+def rounds_said(case: Any, bill: Bill) -> Display:
+    """How many rounds there are, and how many answers are written at once."""
+    here = bill.job
+    each, group, running = here.round_s, here.rollout.chips, here.rollout.running
+    rl = here.one.rollout_s > 0
+    wrote = charts.phrase(
+        " Each engine of {group:whole} chips writes {running:whole} answers at once."
+    )
+    wrote = where(rl, wrote, "")
+    return charts.sentence(
+        "A round takes <strong>{each:duration}</strong> by its phases, and the run has"
+        " {here.rounds:whole} of them.{wrote}",
+        provided=here.there,
+        otherwise="What does not run has no rounds.",
+    )
+
+
+def methods(case: Any, bill: Bill) -> Display:
+    """A bar for each method at the reader's sizes."""
+    usd = bill.cost.total
+    label = where(usd > 0, charts.say(usd, "usd"), "does not run so")
+    rows, look = _rows("method", METHODS), {"along": case.method, "label": label}
+    return charts.show(
+        charts.stacked_parts(bill.labeled(), "usd", USD, rows, "method", **look),
+        name="methods",
+        alt="Cost of each method on {case.chips:whole} {case.accelerator}, by parts.",
+    )
+
+
+def ways(case: Any, bill: Bill) -> Display:
+    """All weights and adapters, as a table."""
+    gb = bill.job.held.total / 1e9
+    columns = {
+        "cost [USD]": bill.cost.total,
+        "days": bill.days,
+        "a chip holds [GB]": gb,
+        "learning [s a round]": bill.job.one.policy_s + bill.job.one.critic_s,
+        "new weights [s a round]": bill.job.one.sync_s,
+    }
+    rows = _rows("trained", ("all weights", LORA)).assign(**columns)
+    formats = {"cost [USD]": "usd"} | dict.fromkeys([*columns][1:], "number")
+    return charts.table(
+        rows, "All weights or adapters alone", formats, along={case.trained: "trained"}, name="lora"
+    )
+
+
+def sharings(case: Any, bill: Bill) -> Display:
+    """A bar for each way to share chips."""
+    usd, days, chips = bill.cost.total, bill.days, bill.job.chips
+    label = charts.phrase("{usd:usd}, {days:days} on {chips:whole}")
+    label = where(usd > 0, label, "does not run so")
+    rows, look = _rows("sharing", SHARINGS), {"along": case.sharing, "label": label}
+    return charts.show(
+        charts.bars(rows, "sharing", usd, "usd", USD, sort=False, **look),
+        name="sharings",
+        alt="Cost and days of the run where chips write and learn in turns, or apart.",
+    )
+
+
+def tail(case: Any, bill: Bill) -> Display:
+    """What the longest answers cost against how widely lengths spread."""
+    spread, one = case.length_spread, bill.job.one
+    share = {"of a rollout": where(one.rollout_s > 0, one.tail_s / one.rollout_s, 0.0)}
+    title, rows = "spread of lengths over their mean", {"spread": [x / 20 for x in range(31)]}
+    return charts.show(
+        charts.rule(spread, title, "you", foot=True)
+        + charts.lines(rows, "spread", share, "percent", title, "share of waiting", along=spread),
+        name="tail",
+        alt="Share of a rollout that waits for its longest answers, against how widely lengths"
+        " spread: it rises until the longest are cut.",
+    )
+
+
+def by_chips(case: Any, bill: Bill, tables: Tables) -> Display:
+    """A bar for each number of chips."""
+    usd, days = bill.cost.total, bill.days
+    label = where(usd > 0, charts.phrase("{usd:usd}, {days:days}"), "does not run so")
+    rows, look = _rows("chips", tables.updates.sizes), {"along": case.chips, "label": label}
+    return charts.show(
+        charts.bars(rows, "chips", usd, "usd", USD, sort=False, **look),
+        name="by_chips",
+        alt="Cost and days of the run by how many chips learn.",
+    )
+
+
+def memory(case: Any, bill: Bill) -> Display:
+    """What a chip holds while it learns."""
+    held, room = bill.job.held, bill.job.memory_bytes
+    parts = {
+        "policy": held.policy_bytes,
+        "reference": held.reference_bytes,
+        "reward model": held.reward_bytes,
+        "critic": held.critic_bytes,
+    }
+    return charts.show(
+        charts.stacked_parts(parts, "si B", "bytes of a chip that learns"),
+        name="memory",
+        alt="Bytes that a chip holds while it learns, of {room:si B}: the policy with gradients,"
+        " optimizer and activations, and the models beside it.",
+    )
+
+
+def held_said(case: Any, bill: Bill) -> Display:
+    """How much of a chip that is, in words."""
+    filled = bill.job.held.total / bill.job.memory_bytes
+    return charts.sentence(
+        "Together that is <strong>{filled:percent}</strong> of the memory of a {case.accelerator}.",
+        provided=filled > 0,
+        otherwise="No layout of these models was found on so many chips.",
+    )
+
+
+def people(case: Any, bill: Bill) -> Display:
+    """People's labels beside machine time."""
+    machines, people_usd = bill.cost.machine_usd, bill.cost.labels_usd
+    even = machines / case.labels
+    return charts.sentence(
+        "Your {case.labels:whole} labels cost <strong>{people_usd:usd}</strong> and the machines"
+        " {machines:usd}. People cost more than machines from <strong>{even:usd}</strong> a label.",
+        provided=(people_usd > 0) & (machines > 0),
+        otherwise="No label is paid for here, or nothing runs: answers that a program checks need"
+        " none, and then machines are all of the cost.",
+    )
+
+
+def published() -> Display:
+    """Predicted against published times."""
+    rows = judged_runs().assign(label=lambda r: r["model"] + "\n" + r["accelerator"])
+    pair = "measured", "predicted", "label", "time of a round [s] or of a run [h]"
+    return charts.show(
+        charts.predicted_vs_measured(rows, *pair, said="published", name_worst=0),
+        name="published",
+        alt=f"Predicted against published times of {len(rows)} runs.",
+    )
+
+
+def errors() -> Display:
+    """How far predictions were off."""
+    real = real_runs()
+    off, alone = 100 * real.error, 100 * real.phases_error
+    beyond = real.beyond
+    return charts.sentence(
+        "Of {real.shown:whole} published rows, {real.runs:whole} of {real.models:whole} models with"
+        " engines as they are today state enough. Their phases alone would be off by"
+        f" {alone:.0f} % in the median, nearly always too short; with what runs of other models"
+        f" took, the median error is <strong>{off:.0f} %</strong>. In the median over models runs"
+        " take <strong>{beyond:number}</strong> times as long as their phases: moving weights and"
+        " optimizer states in and out, packing, log-probabilities, engines that start, and the"
+        " host. {real.older_runs:whole} runs of 2023, whose training framework wrote the answers"
+        " itself, took {real.older:number} times as long as that."
+    )
+
+
+def runs() -> Display:
+    """All published runs beside their predictions; folded."""
+    rows = published_in_words()
+    numbers = dict.fromkeys(("published", "phases", "predicted"), "number")
+    shown = charts.table(rows, "Published times, and those predicted", numbers, name="runs")
+    return charts.folded(shown, f"All {len(rows)} published rows")
+
+
+def flop() -> Display:
+    """InstructGPT's work, counted."""
+    return charts.table(
+        flop_beside(),
+        "InstructGPT's work in petaflop/s-days: published, and counted here",
+        {"published": "number", "counted": "number", "error": "percent"},
+    )
+
+
+def worth_of_knowing(best: Best) -> Display:
+    """A chart of what it would save to know each input before taking one of two platforms."""
+    pair = charts.phrase("the {best.name} and the {best.other}")
+    return charts.worth_of_knowing(best.choice.worth(), "of the run", best.choice, pair)
+
+
+def grouped(many: float, one: float) -> Display:
+    """The solution of the first exercise: seconds of a round."""
+    return charts.sentence(
+        f"From {one:.3g} to {many:.3g} seconds a round: four times the answers do not take four"
+        " times the time, because engines write more of them at once."
+    )
+
+
+def cut_short(before: float, after: float) -> Display:
+    """The solution of the second exercise: the share of the tail [1]."""
+    return charts.sentence(
+        f"The wait for the longest falls from {100 * before:.0f} to {100 * after:.0f} % of a"
+        " rollout; what was cut off, the model cannot learn to finish."
+    )
+
+
+def labels_dear(usd: float, share: float) -> Display:
+    """The solution of the third exercise."""
+    return charts.sentence(
+        f"The run then costs ${usd:,.0f}, {100 * share:.0f} % of it for people: data, not chips,"
+        " is what this method buys."
+    )

@@ -1,0 +1,95 @@
+"""The rules that parameters cells name about post-training; `rulebook` says what a rule is."""
+
+
+def tunable(
+    model: str,
+    method: str,
+    trained: str,
+    lora_rank: int,
+    answers_each: int,
+    prompt_tokens: int,
+    answer_tokens: int,
+    most_tokens: int,
+) -> None:
+    """Groups with answers to compare, answers no longer than they may be, and adapters no wider
+    than the model.
+    """
+    from scaleright import catalog
+
+    if method in ("grpo", "rlvr") and answers_each < 2:
+        raise ValueError(
+            f"a group of {answers_each} answer has no other to compare it with; allowed for"
+            f" {method}: answers_each of 2 or more; ppo, whose critic needs no group, takes 1"
+        )
+    if method in ("ppo", "grpo", "rlvr") and answer_tokens > most_tokens:
+        raise ValueError(
+            f"answers of {answer_tokens:,} tokens in the mean are longer than the {most_tokens:,}"
+            " at which they are cut; allow longer ones"
+        )
+    shape = catalog.model(model)
+    hidden, context = shape.hidden, shape.max_context
+    if method in ("ppo", "grpo", "rlvr") and 0 < context < prompt_tokens + most_tokens:
+        raise ValueError(
+            f"a prompt of {prompt_tokens:,} and answers of up to {most_tokens:,} tokens are longer"
+            f" than the {context:,} that {model} was made for; cut answers sooner"
+        )
+    if trained == "LoRA" and lora_rank > hidden:
+        raise ValueError(
+            f"adapters of rank {lora_rank:,} are wider than the {hidden:,} of {model} itself; take"
+            " a lower rank, or train all weights"
+        )
+
+
+def tunes(
+    model: str,
+    reward_model: str,
+    method: str,
+    trained: str,
+    accelerator: str,
+    chips: int,
+    sharing: str,
+    rollout_chips: int,
+    rollout_precision: str,
+    prompts: int,
+    answers_each: int,
+    prompt_tokens: int,
+    answer_tokens: int,
+    length_spread: float,
+    most_tokens: int,
+) -> None:
+    """Chips that hold what a method holds, and engines of a node that write its answers."""
+    from types import SimpleNamespace
+
+    from scaleright.decisions import post_training as of
+    from scaleright.decisions import post_training_choice as choice
+    from scaleright.inference.engine_tables import engines_in
+    from scaleright.quantity.graph import value_of
+
+    case = SimpleNamespace(**dict(locals()), passes=1.0, minibatches=1.0, rounds=1.0, labels=1.0)
+    case.lora_rank = 1.0
+    rl = of.METHODS[method]["rollout"]
+    instead = "write in FP8, take a chip with more memory, or a smaller model"
+    if rl and not engines_in(model, accelerator, rollout_precision)[0]:
+        raise ValueError(
+            f"no engine of one node of {accelerator} holds {model} in {rollout_precision}:"
+            f" {instead}"
+        )
+    sizes = sorted({*choice.OFFERED, chips})
+    tables = of.Tables.of([model, reward_model], sizes, [accelerator])
+    found = of.job(tables, case, accelerator)
+    if not bool(value_of(found.wrote)):
+        raise ValueError(
+            f"{value_of(found.writers):g} chips that write do not hold {model} in"
+            f" {rollout_precision} with such answers; take more of them, shorter answers, or"
+            f" {instead}"
+        )
+    if not bool(value_of(found.fits)):
+        few = int(value_of(choice.first_fit(tables, case, accelerator)))
+        more = f"nearest that fits: chips = {few}" if few else "it does on none of those offered"
+        lora = "" if trained == "LoRA" else "; or train adapters alone (LoRA)"
+        raise ValueError(
+            f"{method} of {model} does not fit in the memory of {chips} {accelerator}; {more}{lora}"
+        )
+
+
+RULES = (tunable, tunes)

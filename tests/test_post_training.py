@@ -1,0 +1,207 @@
+"""Post-training: rounds by their phases, how chips are shared, what must be held, and what was
+published.
+"""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scaleright.costs.post_training import (
+    Round,
+    engine_steps,
+    post_training_usd,
+    rollout_seconds,
+    round_seconds,
+)
+from scaleright.decisions.post_training import (
+    APART,
+    BEHIND,
+    LORA,
+    METHODS,
+    TURNS,
+    Tables,
+    job,
+)
+from scaleright.decisions.post_training_choice import first_fit
+from scaleright.decisions.post_training_evidence import flop_beside, judged_runs, real_runs
+from scaleright.order_statistics import longest_over_mean
+from scaleright.press.parameters.rulebook import RULES
+from scaleright.quantity.graph import value_of
+
+CHIP = "H100 SXM"
+CASE = {
+    "model": "Llama-3.1-8B",
+    "reward_model": "Llama-3.1-8B",
+    "method": "ppo",
+    "trained": "all weights",
+    "lora_rank": 32,
+    "chips": 16,
+    "sharing": TURNS,
+    "rollout_chips": 16,
+    "rollout_precision": "BF16",
+    "rounds": 100,
+    "prompts": 128,
+    "answers_each": 4,
+    "passes": 1,
+    "minibatches": 4,
+    "prompt_tokens": 400,
+    "answer_tokens": 300,
+    "length_spread": 0.5,
+    "most_tokens": 1024,
+    "labels": 30_000,
+}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return Tables.of(["Llama-3.1-8B", "Llama-3.1-70B"], [8, 16, 64], [CHIP], ("BF16",))
+
+
+def run(tables, **changes):
+    return job(tables, SimpleNamespace(**CASE | changes), CHIP)
+
+
+def number(of) -> float:
+    return float(value_of(of))
+
+
+def test_an_answer_alone_takes_its_steps_and_no_tail():
+    found = rollout_seconds(1.0, 8.0, 100.0, 100.0, 0.5, 0.01, 0.01)
+    assert found.total == pytest.approx(1.5)
+    assert found.tail_s == 0
+
+
+@pytest.mark.parametrize("variation", [0.3, 0.5, 0.8])
+@pytest.mark.parametrize("rounds", [1, 2, 4])
+def test_steps_of_an_engine_are_those_that_are_counted_out(variation, rounds):
+    slots, mean, ends = 128, 400.0, []
+    variance = math.log(1 + variation**2)
+    for order in range(40):
+        draws = np.random.default_rng(order).normal(size=slots * rounds)
+        free = np.zeros(slots)
+        for length in mean * np.exp(math.sqrt(variance) * draws - variance / 2):
+            free[free.argmin()] += length
+        ends.append(free.max())
+    longest = mean * longest_over_mean(float(slots), variation)
+    steps = engine_steps(float(slots * rounds), float(slots), mean, longest)
+    assert steps == pytest.approx(np.mean(ends), rel=0.15)
+
+
+@given(spread=st.floats(0.0, 1.5), more=st.floats(0.01, 0.5), count=st.floats(2, 1e4))
+def test_wider_lengths_have_a_longer_longest(spread, more, count):
+    few = longest_over_mean(count, min(spread, 0.9))
+    assert longest_over_mean(4 * count, min(spread, 0.9)) >= few - 1e-12
+
+
+@given(write=st.floats(0.1, 1e3), learn=st.floats(0.1, 1e3), sync=st.floats(0.0, 10.0))
+def test_one_step_behind_takes_the_longer_of_both_and_never_more(write, learn, sync):
+    after = round_seconds(write, learn, sync, 1.0)
+    behind = round_seconds(write, learn, sync, 2.0)
+    assert after == pytest.approx(write + learn + sync)
+    assert behind == pytest.approx(max(write, learn) + sync)
+
+
+@given(parts=st.lists(st.floats(0.0, 100.0), min_size=7, max_size=7), beyond=st.floats(1.0, 3.0))
+def test_parts_of_the_bill_are_hours_times_price(parts, beyond):
+    one = Round(*parts)
+    round_s = round_seconds(one.rollout_s, one.training_s, one.sync_s, 1.0)
+    bill = post_training_usd(*parts, round_s, 8, 8, 16, 10, 3.6, beyond, 0.0, 7.0)
+    assert bill.total == pytest.approx(7.0 + beyond * round_s * 16 * 10 * 3.6 / 3600)
+    assert bill.waiting_usd >= 0
+
+
+def test_the_parts_of_a_round_are_those_of_its_method(tables):
+    for name, what in METHODS.items():
+        one = run(tables, method=name).one
+        assert (number(one.rollout_s) > 0) == bool(what["rollout"]), name
+        assert (number(one.critic_s) > 0) == bool(what["critic"]), name
+        assert (number(one.scoring_s) > 0) == bool(what["own"] + what["reference"]), name
+
+
+def test_grpo_holds_and_takes_less_than_ppo_and_a_checker_less_than_both(tables):
+    ppo, grpo, rlvr = (run(tables, method=of) for of in ("ppo", "grpo", "rlvr"))
+    held = [number(of.held.beside) for of in (ppo, grpo, rlvr)]
+    seconds = [number(of.round_s) for of in (ppo, grpo, rlvr)]
+    assert held == sorted(held, reverse=True) and len(set(held)) == 3
+    assert seconds == sorted(seconds, reverse=True)
+
+
+def test_adapters_learn_faster_hold_less_and_send_less(tables):
+    every, adapters = run(tables), run(tables, trained=LORA)
+    assert number(adapters.one.policy_s) < number(every.one.policy_s)
+    assert number(adapters.held.total) < number(every.held.total)
+    assert number(adapters.one.sync_s) < number(every.one.sync_s) / 20
+    assert number(adapters.one.writing_s) == number(every.one.writing_s)
+
+
+def test_apart_costs_more_chips_and_one_step_behind_is_sooner_done(tables):
+    turns, apart, behind = (run(tables, sharing=of) for of in (TURNS, APART, BEHIND))
+    assert number(apart.chips) == 2 * number(turns.chips)
+    assert number(behind.round_s) < number(apart.round_s)
+    assert number(apart.round_s) == pytest.approx(number(turns.round_s), rel=0.02)
+
+
+def test_more_answers_take_longer_but_less_each(tables):
+    few, many = run(tables, answers_each=4), run(tables, answers_each=16)
+    assert 1 < number(many.one.rollout_s) / number(few.one.rollout_s) < 4
+
+
+def test_what_does_not_fit_says_on_how_many_chips_it_would(tables):
+    case = SimpleNamespace(**CASE | {"model": "Llama-3.1-70B", "chips": 8})
+    assert not bool(value_of(job(tables, case, CHIP).fits))
+    assert int(value_of(first_fit(tables, case, CHIP))) == 64
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"method": "grpo", "answers_each": 1}, "no other to compare"),
+        ({"answer_tokens": 2000, "most_tokens": 1000}, "allow longer"),
+        ({"most_tokens": 131_072}, "cut answers sooner"),
+        ({"trained": LORA, "lora_rank": 8192}, "lower rank"),
+    ],
+)
+def test_a_case_that_makes_no_sense_is_refused(changes, words):
+    names = ("model", "method", "trained", "lora_rank", "answers_each", "prompt_tokens")
+    case = CASE | changes
+    with pytest.raises(ValueError, match=words):
+        RULES["tunable"](*(case[of] for of in (*names, "answer_tokens", "most_tokens")))
+
+
+def test_a_case_that_no_chips_hold_is_refused():
+    names = ("model", "reward_model", "method", "trained")
+    rest = ("chips", "sharing", "rollout_chips", "rollout_precision", "prompts", "answers_each")
+    rest += ("prompt_tokens", "answer_tokens", "length_spread", "most_tokens")
+
+    def refused(**changes):
+        case = CASE | changes
+        RULES["tunes"](*(case[of] for of in names), CHIP, *(case[of] for of in rest))
+
+    refused()
+    with pytest.raises(ValueError, match="nearest that fits: chips = "):
+        refused(model="Llama-3.1-70B", chips=16)
+    with pytest.raises(ValueError, match="no engine of one node"):
+        refused(model="Llama-3.1-405B", chips=256)
+    with pytest.raises(ValueError, match="take more of them"):
+        refused(model="Llama-3.1-70B", chips=64, sharing=APART, rollout_chips=1)
+
+
+def test_published_rounds_take_longer_than_their_phases_and_are_predicted_by_other_models():
+    rows, real = judged_runs(), real_runs()
+    mine = rows[rows["engine"] == "vLLM"]
+    assert real.runs == len(mine) >= 25 and real.models >= 6
+    assert real.error < real.phases_error < 0.6
+    for name, of in mine.groupby("model"):
+        others = mine[mine["model"] != name].groupby("model")["ratio"].median().median()
+        assert np.allclose(of["predicted"] / of["phases"], others)
+
+
+def test_work_of_instructgpt_is_counted_within_a_tenth():
+    found = flop_beside()
+    assert (found["error"].abs() < 0.1).all()
+    assert not math.isnan(found["counted"].sum())
