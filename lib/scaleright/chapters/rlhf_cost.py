@@ -18,7 +18,7 @@ from scaleright.decisions.post_training_evidence import (
 from scaleright.ops import first_case, where
 from scaleright.quantity import look_up
 
-USD = "USD for the run"
+USD = "USD for the machines"
 
 
 def controls(case: Any) -> tuple[Controls, Tables]:
@@ -26,33 +26,31 @@ def controls(case: Any) -> tuple[Controls, Tables]:
     models = [case.model, case.reward_model]
     models += [name for of in ("model", "reward_model") for name in case[of].choices]
     sizes = sorted({*case["chips"].choices, case.chips})
-    return charts.controls(case), Tables.of(models, sizes)
+    return charts.controls(case), Tables.of(models, sizes, case["accelerator"].choices)
 
 
 def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Display:
     """The answer card: days and dollars of the run, what dominates, the cheapest platform."""
     cost, real, hour, low, high = bill.cost, real_runs(), bill.hour, doubts.low, doubts.high
     part, share = largest(bill.labeled())
-    machines, people_usd, days = cost.machine_usd, cost.labels_usd, bill.days
-    alone = charts.phrase("{machines:usd} of machines")
-    paid = where(
-        people_usd > 0, alone + charts.phrase(" and {people_usd:usd} of people's labels"), alone
-    )
+    machines, people_usd, lasts = cost.machine_usd, cost.labels_usd, bill.seconds
+    paid = charts.phrase(", and {people_usd:usd} of people's labels")
+    paid = where(people_usd > 0, paid, "")
     nearest = charts.phrase("the {best.name}, {best.usd:usd}")
     nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
     taken = "the " + best.name
     known = charts.how_sure(best.choice, taken, than="the " + best.other)
     span = charts.phrase(
-        "{low:usd} to {high:usd} (90 %), from how far published runs were from what is predicted,"
-        " and prices that nothing fixes"
+        "{low:usd} to {high:usd} of machines (90 %), from how far published runs were from what"
+        " is predicted, and prices that nothing fixes"
     )
     compared = (best.usd > 0) & (best.choice.other > 0)
     span = where(compared, charts.phrase("{span}; {known}"), span)
     return charts.answer_card(
         "Post-training <strong>{case.model}</strong> by <strong>{case.method}</strong>"
-        " ({case.trained}) takes <strong>{days:days}</strong> on {bill.job.chips:whole}"
-        " {case.accelerator} and costs <strong>{cost.total:usd}</strong>: {paid}, at"
-        " {hour.usd:usd} an hour ({hour.counted}). The largest part that has a name is"
+        " ({case.trained}) takes <strong>{lasts:duration 2}</strong> on {bill.job.chips:whole}"
+        " {case.accelerator} and costs <strong>{machines:usd}</strong> of machines, at"
+        " {hour.usd:usd} an hour ({hour.counted}){paid}. Most of a round goes into"
         " <strong>{part}</strong>, {share:percent} of it. On as many chips, the cheapest platform"
         " is {nearest}.",
         provided=why == "",
@@ -61,12 +59,12 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
         range="{span}",
         as_of="{hour.age} (rents)",
         model_error=real.basis,
-        headline="total_usd",
+        headline="machine_usd",
         quantities={
-            "total_usd": (cost.total, "usd"),
+            "machine_usd": (machines, "usd"),
             "range_low": (low, "usd"),
             "range_high": (high, "usd"),
-            "machine_usd": (machines, "usd"),
+            "total_usd": (cost.total, "usd"),
             "rollout_usd": (cost.rollout_usd, "usd"),
             "labels_usd": (people_usd, "usd"),
             "chip_hours": (bill.chip_hours, "number"),
@@ -143,7 +141,7 @@ def _rows(name: str, options: Any) -> pd.DataFrame:
 def platforms(case: Any, platform: Any, there: Bill, tables: Tables) -> Display:
     """A bar for each platform: what the run costs there, by parts."""
     unpriced = where(there.job.there, "no such price is listed", "does not run")
-    usd = there.cost.total
+    usd = there.cost.machine_usd
     label = where(usd > 0, charts.say(usd, "usd"), unpriced)
     rows, look = _rows("platform", tables.updates.names), {"along": platform, "label": label}
     return charts.show(
@@ -194,7 +192,7 @@ def rounds_said(case: Any, bill: Bill) -> Display:
 
 def methods(case: Any, bill: Bill) -> Display:
     """A bar for each method at the reader's sizes."""
-    usd = bill.cost.total
+    usd = bill.cost.machine_usd
     label = where(usd > 0, charts.say(usd, "usd"), "does not run so")
     rows, look = _rows("method", METHODS), {"along": case.method, "label": label}
     return charts.show(
@@ -208,30 +206,32 @@ def ways(case: Any, bill: Bill) -> Display:
     """All weights and adapters, as a table."""
     gb = bill.job.held.total / 1e9
     columns = {
-        "cost [USD]": bill.cost.total,
-        "days": bill.days,
+        "what is trained": case.trained,
+        "machines [USD]": bill.cost.machine_usd,
+        "hours": bill.seconds / 3600,
         "a chip holds [GB]": gb,
         "learning [s a round]": bill.job.one.policy_s + bill.job.one.critic_s,
         "new weights [s a round]": bill.job.one.sync_s,
     }
-    rows = _rows("trained", ("all weights", LORA)).assign(**columns)
-    formats = {"cost [USD]": "usd"} | dict.fromkeys([*columns][1:], "number")
-    return charts.table(
-        rows, "All weights or adapters alone", formats, along={case.trained: "trained"}, name="lora"
-    )
+    rows = _rows("of", ("all weights", LORA)).assign(**columns)
+    formats = {"machines [USD]": "usd"} | dict.fromkeys([*columns][2:], "number")
+    words = "All weights, or adapters alone"
+    return charts.table(rows, words, formats, along={case.trained: "of"}, name="lora")
 
 
 def sharings(case: Any, bill: Bill) -> Display:
-    """A bar for each way to share chips."""
-    usd, days, chips = bill.cost.total, bill.days, bill.job.chips
-    label = charts.phrase("{usd:usd}, {days:days} on {chips:whole}")
-    label = where(usd > 0, label, "does not run so")
-    rows, look = _rows("sharing", SHARINGS), {"along": case.sharing, "label": label}
-    return charts.show(
-        charts.bars(rows, "sharing", usd, "usd", USD, sort=False, **look),
-        name="sharings",
-        alt="Cost and days of the run where chips write and learn in turns, or apart.",
-    )
+    """Ways to share chips, as a table."""
+    columns = {
+        "chips write and learn": case.sharing,
+        "chips": bill.job.chips,
+        "machines [USD]": bill.cost.machine_usd,
+        "hours": bill.seconds / 3600,
+        "idle [USD]": bill.cost.waiting_usd,
+    }
+    rows = _rows("of", SHARINGS).assign(**columns)
+    formats = {"chips": "whole", "machines [USD]": "usd", "hours": "number", "idle [USD]": "usd"}
+    words = "In turns on the same chips, or apart"
+    return charts.table(rows, words, formats, along={case.sharing: "of"}, name="sharings")
 
 
 def tail(case: Any, bill: Bill) -> Display:
@@ -250,13 +250,13 @@ def tail(case: Any, bill: Bill) -> Display:
 
 def by_chips(case: Any, bill: Bill, tables: Tables) -> Display:
     """A bar for each number of chips."""
-    usd, days = bill.cost.total, bill.days
-    label = where(usd > 0, charts.phrase("{usd:usd}, {days:days}"), "does not run so")
+    usd, lasts = bill.cost.machine_usd, bill.seconds
+    label = where(usd > 0, charts.phrase("{usd:usd}, {lasts:duration 2}"), "does not run so")
     rows, look = _rows("chips", tables.updates.sizes), {"along": case.chips, "label": label}
     return charts.show(
         charts.bars(rows, "chips", usd, "usd", USD, sort=False, **look),
         name="by_chips",
-        alt="Cost and days of the run by how many chips learn.",
+        alt="Cost and time of the run by how many chips learn.",
     )
 
 
@@ -303,7 +303,10 @@ def people(case: Any, bill: Bill) -> Display:
 def published() -> Display:
     """Predicted against published times."""
     rows = judged_runs().assign(label=lambda r: r["model"] + "\n" + r["accelerator"])
-    pair = "measured", "predicted", "label", "time of a round [s] or of a run [h]"
+    scale = rows["measure"].map(lambda of: 3600.0 if of == "hours" else 1.0)
+    for name in ("measured", "predicted"):
+        rows[name] = rows[name] * scale
+    pair = "measured", "predicted", "label", "seconds of a round or of a run"
     return charts.show(
         charts.predicted_vs_measured(rows, *pair, said="published", name_worst=0),
         name="published",
@@ -370,6 +373,5 @@ def cut_short(before: float, after: float) -> Display:
 def labels_dear(usd: float, share: float) -> Display:
     """The solution of the third exercise."""
     return charts.sentence(
-        f"The run then costs ${usd:,.0f}, {100 * share:.0f} % of it for people: data, not chips,"
-        " is what this method buys."
+        f"The whole then costs ${usd:,.0f}, {100 * share:.0f} % of it for people."
     )

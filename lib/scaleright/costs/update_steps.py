@@ -38,8 +38,8 @@ EACH = 8
 SLOWER = 1.5
 """Time of a lean layout over the fastest's, at most [1]."""
 COLUMNS = ("token", "step", "memory", "lean token", "lean step", "lean memory")
-"""Chip-seconds of a token [s] and seconds of a step beside [s], bytes of a chip [B]; of the fastest
-layout and of a lean one.
+"""Chip-seconds of a token [s], seconds of a step beside [s] and memory of a chip [GB], of the
+fastest layout and of a lean one.
 """
 TASKS = {"all weights": "sft", "LoRA": "lora"}
 """What is trained, and the task of `TrainingRun` that it is."""
@@ -73,8 +73,9 @@ def update_step(run: TrainingRun, chips: Iterable[Accelerator]) -> dict[str, lis
             parts = {name: _at(part, place) for name, part in step.parts().items()}
             once = sum(parts[name] for name in ONCE)
             each = (sum(parts.values()) - once) * run.chips / run.tokens
-            figures += [each, once, float(taken[fits][place])]
-        found[chip.name] = [figure(of, 5) for of in figures]
+            gb = float(taken[fits][place]) / 1e9
+            figures += [figure(each, 4), figure(once, 3), figure(gb, 3)]
+        found[chip.name] = figures
     return found
 
 
@@ -104,15 +105,16 @@ def update_steps(
 
 @dataclass(frozen=True)
 class Update:
-    """Learning on so many chips: chip-seconds of a token, seconds of a step beside, bytes of a chip
-    that the layout takes, all of the layout that leaves room for what else is held; and what a lean
-    one takes [B].
+    """Learning on so many chips, in a layout that leaves room for what else is held.
+
+    token_chip_s, step_s : chip-seconds of a token, and seconds of a step beside [s]
+    memory_bytes : of a chip that the layout takes [B]
+    fits : whether there is such a layout
     """
 
     token_chip_s: Any
     step_s: Any
     memory_bytes: Any
-    least_bytes: Any
     fits: Any
 
 
@@ -168,11 +170,10 @@ class Updates:
 
         memory = [ends[0][2] + maximum(far, 0.0) * (ends[1][2] - ends[0][2])]
         memory.append(ends[0][5] + maximum(far, 0.0) * (ends[1][5] - ends[0][5]))
-        roomy, fits = memory[0] <= free_bytes, memory[1] <= free_bytes
+        roomy, fits = memory[0] * 1e9 <= free_bytes, memory[1] * 1e9 <= free_bytes
         return Update(
             maximum(where(roomy, between(0), between(3)), 1e-12),
             maximum(where(roomy, ends[0][1], ends[0][4]), 0.0),
-            where(roomy, memory[0], memory[1]),
-            memory[1],
+            1e9 * where(roomy, memory[0], memory[1]),
             fits,
         )

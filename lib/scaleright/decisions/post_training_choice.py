@@ -17,10 +17,10 @@ from scaleright.ops import first_case, item, where
 from scaleright.quantity import at, given, least, look_up, over, place_after
 from scaleright.quantity.lists import place_of_least
 from scaleright.ranges import Ends, interval_of
-from scaleright.units import HOURS_PER_DAY
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 from scaleright.validation.in_common import KINDS, error_in_common
 
-OFFERED = (8, 16, 32, 64, 128, 256, 512)
+OFFERED = (8, 16, 32, 64, 128, 256)
 """Numbers of chips that learn, as the chapter offers them."""
 NAN = float("nan")
 
@@ -58,6 +58,11 @@ class Bill:
         return where(self.job.there, self.job.hours(self.beyond) / HOURS_PER_DAY, NAN)
 
     @property
+    def seconds(self) -> Any:
+        """The same [s]."""
+        return self.days * HOURS_PER_DAY * SECONDS_PER_HOUR
+
+    @property
     def chip_hours(self) -> Any:
         """Of all chips that are paid for [h]."""
         return self.days * HOURS_PER_DAY * self.job.chips
@@ -68,7 +73,7 @@ class Bill:
         return self.job.there & self.hour.there
 
     def labeled(self) -> dict[str, Any]:
-        """Parts of what it costs as a chart names them [USD]."""
+        """Parts of what machines cost as a chart names them [USD]."""
         of = self.cost
         return {
             "writing": of.reading_usd + of.writing_usd,
@@ -77,21 +82,20 @@ class Bill:
             "learning": of.policy_usd + of.critic_usd + of.reward_model_usd,
             "waiting": of.waiting_usd + of.sync_usd,
             "beyond": of.beyond_usd,
-            "labels": of.labels_usd,
         }
 
 
 @lookup
 def largest(parts: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The greatest part but what is beyond, and its share of all [1].
+    """The greatest part but what is beyond, and its share of all others [1].
 
-    >>> name, share = largest({"writing": 3.0, "beyond": 6.0, "labels": 1.0})
+    >>> name, share = largest({"writing": 3.0, "beyond": 6.0, "scoring": 1.0})
     >>> name.value, share.value
-    ('writing', 0.3)
+    ('writing', 0.75)
     """
     kept = {name: -1.0 * of for name, of in parts.items() if name != "beyond"}
     name, found = least(kept)
-    return name, -1.0 * found / sum(parts.values())
+    return name, found / sum(kept.values())
 
 
 @lookup
@@ -109,7 +113,8 @@ def first_fit(tables: Tables, case: Any, chip: Any) -> Any:
 class Best:
     """The cheapest platform of all that run a case, and how sure that is.
 
-    name, usd : of it; NaN and no name where none does [USD]
+    name, usd : of it, machines alone, since people cost the same anywhere; NaN and no name where
+        none does [USD]
     other : what it is compared with: the case's own, or the next where that is the cheapest
     choice : between both
     """
@@ -125,7 +130,7 @@ class Best:
         names = list(tables.updates.names)
         trust = tables.engines.rows.row(case.model, platform, case.rollout_precision)
         off = spread_between(trust.low, trust.high)
-        wanted = {"usd": there.cost.total, "off": off}
+        wanted = {"usd": there.cost.machine_usd, "off": off}
         rows = over("platforms", {platform: names}, wanted)
         each = {name: item(rows["usd"], place) for place, name in enumerate(names)}
         name, usd = least(each)
@@ -151,7 +156,7 @@ def _common(tables: Tables, case: Any) -> Any:
 
 @dataclass(frozen=True)
 class Doubts:
-    """What nobody knows of a run, and where its cost may lie (90 %) [USD]."""
+    """What nobody knows of a run, and where the cost of its machines may lie (90 %) [USD]."""
 
     low: Any
     high: Any
@@ -169,6 +174,6 @@ class Doubts:
             "time of real runs": Ends(pace, real.low, real.high),
             "price of an hour": Ends(price, *(where(loose, of, 1.0) for of in drift)),
         }
-        moving = Bill.of(tables, case, chip, pace, price).cost.total
+        moving = Bill.of(tables, case, chip, pace, price).cost.machine_usd
         low, high = (at(of, pace=1.0, price=1.0) for of in interval_of(moving, [*ends.values()]))
         return cls(low, high, ends)
