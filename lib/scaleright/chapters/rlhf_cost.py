@@ -32,7 +32,7 @@ def controls(case: Any) -> tuple[Controls, Tables]:
 def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Display:
     """The answer card: days and dollars of the run, what dominates, the cheapest platform."""
     cost, real, hour, low, high = bill.cost, real_runs(), bill.hour, doubts.low, doubts.high
-    part, share = largest(bill.labeled())
+    part, share = largest(bill.named())
     machines, people_usd, lasts = cost.machine_usd, cost.labels_usd, bill.seconds
     paid = charts.phrase(", and {people_usd:usd} of people's labels")
     paid = where(people_usd > 0, paid, "")
@@ -50,9 +50,9 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
         "Post-training <strong>{case.model}</strong> by <strong>{case.method}</strong>"
         " ({case.trained}) takes <strong>{lasts:duration 2}</strong> on {bill.job.chips:whole}"
         " {case.accelerator} and costs <strong>{machines:usd}</strong> of machines, at"
-        " {hour.usd:usd} an hour ({hour.counted}){paid}. Most of a round goes into"
-        " <strong>{part}</strong>, {share:percent} of it. On as many chips, the cheapest platform"
-        " is {nearest}.",
+        " {hour.usd:usd} an hour ({hour.counted}){paid}. The largest part of a"
+        " round is <strong>{part}</strong>, {share:percent} of it. On as many chips, the cheapest"
+        " platform is {nearest}.",
         provided=why == "",
         otherwise="Post-training <strong>{case.model}</strong> by {case.method} does not run so:"
         " {why}. On as many chips, the cheapest platform is {nearest}.",
@@ -281,7 +281,7 @@ def held_said(case: Any, bill: Bill) -> Display:
     """How much of a chip that is, in words."""
     filled = bill.job.held.total / bill.job.memory_bytes
     return charts.sentence(
-        "Together that is <strong>{filled:percent}</strong> of the memory of a {case.accelerator}.",
+        "Together that is <strong>{filled:percent}</strong> of a chip's memory.",
         provided=filled > 0,
         otherwise="No layout of these models was found on so many chips.",
     )

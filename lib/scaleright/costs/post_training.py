@@ -16,11 +16,13 @@ from scaleright.formulas import (
     Domain,
     closed_form,
 )
-from scaleright.ops import INFINITY, maximum, minimum
+from scaleright.ops import INFINITY, maximum, minimum, where
 from scaleright.units import SECONDS_PER_HOUR
 
 OVER = Domain(1.0, INFINITY, (1.0, 5.0))
 """A time over a shorter one [1]."""
+ROUNDING = 1e-9
+"""Share of a bill below which what is left over is rounding [1]."""
 
 
 @dataclass(frozen=True)
@@ -250,9 +252,10 @@ def post_training_usd(
     }
     first, *others = phases.values()
     paid, reward = chips * hour * round_s, reward_model_hours * usd_per_hour
+    left = paid - sum(others, first)
     return PostTrainingCost(
         **phases,
-        waiting_usd=maximum(paid - sum(others, first), 0.0),
+        waiting_usd=where(left > ROUNDING * paid, left, 0.0),
         beyond_usd=(beyond - 1) * (paid + reward),
         reward_model_usd=reward,
         labels_usd=labels_usd,

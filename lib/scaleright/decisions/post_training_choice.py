@@ -22,6 +22,8 @@ from scaleright.validation.in_common import KINDS, error_in_common
 
 OFFERED = (8, 16, 32, 64, 128, 256)
 """Numbers of chips that learn, as the chapter offers them."""
+ROLLOUT = ("writing", "longest answers")
+"""Parts of a bill that are one rollout."""
 NAN = float("nan")
 
 
@@ -83,6 +85,11 @@ class Bill:
             "waiting": of.waiting_usd + of.sync_usd,
             "beyond": of.beyond_usd,
         }
+
+    def named(self) -> dict[str, Any]:
+        """The same with all of a rollout as one part [USD]."""
+        whole = {"writing answers, with the wait for the longest": self.cost.rollout_usd}
+        return whole | {name: of for name, of in self.labeled().items() if name not in ROLLOUT}
 
 
 @lookup
