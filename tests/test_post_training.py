@@ -106,13 +106,23 @@ def test_one_step_behind_takes_the_longer_of_both_and_never_more(write, learn, s
     assert behind == pytest.approx(max(write, learn) + sync)
 
 
-@given(parts=st.lists(st.floats(0.0, 100.0), min_size=7, max_size=7), beyond=st.floats(1.0, 3.0))
-def test_parts_of_the_bill_are_hours_times_price(parts, beyond):
+@given(
+    parts=st.lists(st.floats(0.0, 100.0), min_size=7, max_size=7),
+    beyond=st.floats(1.0, 3.0),
+    behind=st.sampled_from([1.0, 2.0]),
+    writers=st.integers(1, 64),
+    learners=st.integers(1, 64),
+)
+def test_parts_of_the_bill_are_hours_times_price(parts, beyond, behind, writers, learners):
     one = Round(*parts)
-    round_s = round_seconds(one.rollout_s, one.training_s, one.sync_s, 1.0)
-    bill = post_training_usd(*parts, round_s, 8, 8, 16, 10, 3.6, beyond, 0.0, 7.0)
-    assert bill.total == pytest.approx(7.0 + beyond * round_s * 16 * 10 * 3.6 / 3600)
-    assert bill.waiting_usd >= 0
+    for chips, write, learn, late in (
+        (learners, learners, learners, 1.0),
+        (writers + learners, writers, learners, behind),
+    ):
+        round_s = round_seconds(one.rollout_s, one.training_s, one.sync_s, late)
+        bill = post_training_usd(*parts, late, write, learn, chips, 10, 3.6, beyond, 0.0, 7.0)
+        assert bill.total == pytest.approx(7.0 + beyond * round_s * chips * 10 * 3.6 / 3600)
+        assert bill.waiting_usd >= 0
 
 
 def test_the_parts_of_a_round_are_those_of_its_method(tables):

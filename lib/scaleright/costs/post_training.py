@@ -21,8 +21,6 @@ from scaleright.units import SECONDS_PER_HOUR
 
 OVER = Domain(1.0, INFINITY, (1.0, 5.0))
 """A time over a shorter one [1]."""
-ROUNDING = 1e-9
-"""Share of a bill below which what is left over is rounding [1]."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +190,7 @@ class PostTrainingCost(Breakdown):
     policy_s=NON_NEGATIVE,
     critic_s=NON_NEGATIVE,
     sync_s=NON_NEGATIVE,
-    round_s=NON_NEGATIVE,
+    behind=COUNT,
     writers=COUNT,
     learners=COUNT,
     chips=COUNT,
@@ -210,7 +208,7 @@ def post_training_usd(
     policy_s,
     critic_s,
     sync_s,
-    round_s,
+    behind,
     writers,
     learners,
     chips,
@@ -225,7 +223,7 @@ def post_training_usd(
     Parameters
     ----------
     reading_s ... sync_s : phases of a round, see `Round` [s]
-    round_s : from one round to the next [s]
+    behind : see `round_seconds` [1]
     writers, learners, chips : accelerators that write answers, that score and learn, and that are
         paid for [1]
     rounds : of the run [1]
@@ -235,7 +233,7 @@ def post_training_usd(
     labels_usd : paid to people [USD]
 
     >>> phases = 1.0, 50.0, 9.0, 10.0, 20.0, 0.0, 2.0
-    >>> one = post_training_usd(*phases, 92.0, 8.0, 8.0, 8.0, 100.0, 2.0, 1.5, 10.0, 500.0)
+    >>> one = post_training_usd(*phases, 1.0, 8.0, 8.0, 8.0, 100.0, 2.0, 1.5, 10.0, 500.0)
     >>> round(one.rollout_usd, 1), round(one.waiting_usd, 9), round(one.total)
     (26.7, 0.0, 591)
     """
@@ -251,12 +249,16 @@ def post_training_usd(
         "sync_usd": chips * hour * sync_s,
     }
     first, *others = phases.values()
-    paid, reward = chips * hour * round_s, reward_model_hours * usd_per_hour
-    left = paid - sum(others, first)
+    reward = reward_model_hours * usd_per_hour
+    writes, learns = reading_s + writing_s + tail_s, scoring_s + policy_s + critic_s
+    beside = where(behind > 1, 1.0, 0.0)  # what the others do meanwhile
+    idle = write * maximum(learns - beside * writes, 0.0)
+    idle = idle + learn * maximum(writes - beside * learns, 0.0)
+    idle = where(chips > writers, idle, 0.0)
     return PostTrainingCost(
         **phases,
-        waiting_usd=where(left > ROUNDING * paid, left, 0.0),
-        beyond_usd=(beyond - 1) * (paid + reward),
+        waiting_usd=idle,
+        beyond_usd=(beyond - 1) * (sum(others, first) + idle + reward),
         reward_model_usd=reward,
         labels_usd=labels_usd,
     )

@@ -239,6 +239,7 @@ class Job:
     """A run on a platform.
 
     one : seconds of a round by phases; round_s : from one to the next [s]
+    behind : see `round_seconds` [1]
     rounds : of the run [1]; reward_hours : accelerator-hours of the reward model [h]
     writers, learners, chips : that write, that learn, and that are paid for [1]
     rollout, policy, held : the engine, the update of the policy, and what a chip holds
@@ -248,6 +249,7 @@ class Job:
 
     one: Round
     round_s: Any
+    behind: Any
     rounds: Any
     reward_hours: Any
     writers: Any
@@ -266,7 +268,7 @@ class Job:
         phases = {field.name: getattr(self.one, field.name) for field in fields(Round)}
         return post_training_usd(
             **phases,
-            round_s=self.round_s,
+            behind=self.behind,
             writers=self.writers,
             learners=self.learners,
             chips=self.chips,
@@ -360,6 +362,7 @@ def job(tables: Tables, case: Any, chip: Any, writing: Any = 1.0, learning: Any 
     return Job(
         one,
         round_s,
+        behind,
         rounds,
         reward_hours,
         writers,
