@@ -84,6 +84,7 @@ def _at(part: Any, place: int) -> float:
     return float(np.ravel(part)[place if np.size(part) > 1 else 0])
 
 
+@search
 @remembered
 def update_steps(
     model_name: str, task: str, size: int, sequence: int, names: tuple[str, ...]
