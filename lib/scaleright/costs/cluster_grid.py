@@ -13,7 +13,7 @@ from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.fastest_steps import COLUMNS, Step, fastest_at
 from scaleright.costs.platform_terms import trust
 from scaleright.costs.platforms import usual_sequence
-from scaleright.formulas import search
+from scaleright.formulas import lookup, search
 from scaleright.ops import item
 from scaleright.quantity import Table, choose, look_up
 from scaleright.training.layout import TrainingRun
@@ -112,11 +112,13 @@ def _figures_of(name: str) -> dict[str, Any]:
     }
 
 
+@lookup
 def chips_at(way: Any) -> Any:
     """The number of chips at one of `WAYS` [1]."""
     return item(tuple(float(chips) for chips, _ in WAYS), way)
 
 
+@lookup
 def way_of(chips: Any) -> Any:
     """The place of a number of chips among `CLUSTERS`."""
     return look_up({size: place for place, size in enumerate(CLUSTERS)}, chips)

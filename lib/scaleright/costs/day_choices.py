@@ -81,6 +81,7 @@ def _load(terms: Mapping[str, Any], cached_share: Any) -> Load:
     return Load(**lengths, cached_share=cached_share)
 
 
+@lookup
 def require_engine(
     model: str,
     accelerator: str,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from scaleright.formulas import simulation
+from scaleright.formulas import lookup, simulation
 from scaleright.inference.day import DayFleet
 from scaleright.inference.engine_events import Steps
 from scaleright.inference.engine_tables import engines_in
@@ -155,6 +155,7 @@ def peaks(case: DayCase, usd_per_engine_hour: float) -> pd.DataFrame:
     return rows.assign(usd_per_million=rows["engines"] * usd_per_engine_hour / written * 1e6)
 
 
+@lookup
 def peaks_sheet(found: pd.DataFrame) -> pd.DataFrame:
     """`peaks`, by the words of a table."""
     words = {
