@@ -37,4 +37,4 @@ def longest_over_mean(count, variation):
     """
     variance = log(1 + variation * variation)
     stretch = exp(largest_score(count) * sqrt(variance) - variance / 2)
-    return where(count > 1, stretch, 1.0 + 0 * variation)
+    return where(count > 1, stretch, 1.0)
