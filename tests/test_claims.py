@@ -216,6 +216,7 @@ def test_the_ledger_holds_what_these_chapters_explain(found):
         "vendor_claims",
         "model_routing",
         "rlhf_cost",
+        "ablation_cost",
     }
     assert {finding.claim.source for finding in found} == {"S0", "S1", "S2", "S3", "S4"}
 

@@ -43,9 +43,11 @@ CHAPTERS = (
     "model_routing",
     "cluster_efficiency",
     "rlhf_cost",
+    "ablation_cost",
 )
 """Those whose pages are read from one graph."""
 WITH_ROWS = {
+    "ablation_cost",
     "buy_or_rent",
     "cluster_efficiency",
     "hardware_compare",

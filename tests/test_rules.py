@@ -194,6 +194,7 @@ ONE_YEAR = {"accelerator": "MI300X", "contract": "one year"}
 NOBODY = {"contract": "three years", "seller": "Lambda"}
 RENTED = {"small_on": "rented", "accelerator": "B200", "contract": "one year"}
 UNSOLD = {
+    "ablation_cost": (ONE_YEAR, "nearest contract that has one: on demand"),
     "architecture_bets": ({"contract": "one year"}, "nearest contract that has one: on demand"),
     "buy_or_rent": (ONE_YEAR, "nearest contract that has one: on demand"),
     "gpu_prices": (ONE_YEAR, "nearest contract that has one: on demand"),

@@ -122,6 +122,22 @@ def log2(a):
     return log(a) / log(2.0)
 
 
+_LOG10 = graph.Operation(
+    "log10", lambda a: np.log(a) / np.log(10.0), lambda a: f"(log({a}) / LN10)"
+)
+
+
+def log10(a):
+    """Logarithm to base 10.
+
+    >>> round(log10(1000.0), 12)
+    3.0
+    """
+    if isinstance(a, Quantity):
+        return graph.apply(_LOG10, a)
+    return log(a) / log(10.0)
+
+
 def cos(a):
     """Cosine of an angle in radians.
 

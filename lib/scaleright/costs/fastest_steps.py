@@ -61,7 +61,8 @@ def _joined(many: list[Layout]) -> Layout:
     return Layout(**{name: np.concatenate([getattr(of, name) for of in many]) for name in FIELDS})
 
 
-def _alike(precision: str) -> Iterator[tuple[str, list[Accelerator]]]:
+@search
+def alike(precision: str) -> Iterator[tuple[str, list[Accelerator]]]:
     """Chips for which the same layouts of a run are valid and take the same memory: of one format
     and with as many to a fabric.
     """
@@ -127,7 +128,7 @@ def fastest_at(model_name: str, sizes: tuple[int, ...], batch_tokens: int, preci
     """
     shape, found = model(model_name), Found()
     sequence = usual_sequence(shape)
-    for form, chips in _alike(precision):
+    for form, chips in alike(precision):
         run = TrainingRun(shape, chips[0], 1, sequence, batch_tokens // sequence, form)
         found |= fastest_on_all(run, chips, sizes)
     return found

@@ -4,7 +4,7 @@ far the model of a step is to be trusted.
 
 from typing import Any
 
-from scaleright.catalog import model, remembered
+from scaleright.catalog import model, remembered, shared
 from scaleright.costs.clusters import SETTING, cluster_chips, format_on
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.costs.pretraining import best_published_mfu
@@ -41,6 +41,7 @@ def terms() -> dict[str, dict[str, Any]]:
 
 
 @lookup
+@shared
 def rents() -> Hours:
     """A rented hour of each platform, under every contract and from every seller."""
     return Hours(list(cluster_chips()))

@@ -18,6 +18,7 @@ from scaleright.press.parameters import (
     format_rules,
     price_rules,
     routing_rules,
+    study_rules,
     traffic_rules,
     tuning_rules,
 )
@@ -29,6 +30,7 @@ _ROOMS = (
     format_rules,
     price_rules,
     routing_rules,
+    study_rules,
     traffic_rules,
     tuning_rules,
 )

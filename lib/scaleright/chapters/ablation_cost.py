@@ -1,0 +1,398 @@
+"""What the chapter on the cost of experiments shows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts
+from scaleright.charts import Controls, Display
+from scaleright.costs import pretraining
+from scaleright.costs.experiment_steps import ExperimentSteps, widths
+from scaleright.costs.experiments import MOST_HALVINGS, halving_share
+from scaleright.costs.pretraining_run import Cheapest
+from scaleright.costs.whole_runs import whole_runs
+from scaleright.decisions.ablation import BY_CHANCE
+from scaleright.decisions.ablation_evidence import campaigns as studies
+from scaleright.decisions.ablation_evidence import (
+    in_words,
+    judged,
+    order_dots,
+    order_lines,
+    per_tenfold,
+    transfers,
+)
+from scaleright.decisions.ablation_evidence import published as experiments
+from scaleright.decisions.ablation_study import NODES, Cluster, Decision, Range, Study
+from scaleright.decisions.two_chips import PlatformDoubts
+from scaleright.ops import ceil, maximum, where
+from scaleright.order import names_by
+from scaleright.quantity import at, least
+
+USD_FOR = "USD for the study"
+BLACKWELL = ("B200", "B300", "GB300")
+
+
+def controls(declared: Any) -> tuple[Controls, ExperimentSteps]:
+    """The chapter's parameters, what the reader leaves open as the tables have it; and the steps of
+    all that they offer.
+    """
+    pay = pretraining.project()["pay_usd_per_year"]
+    filled = declared.filled(pay_usd_per_year=pay, misordered_per_tenfold=per_tenfold().best)
+    models, targets = (declared[name].choices for name in ("model", "target"))
+    return charts.controls(filled), ExperimentSteps.of(models, targets)
+
+
+def _why_not(case: Any, mine: Cluster) -> Any:
+    """Why the case has no study, as the end of a sentence."""
+    study = mine.study
+    unfit = charts.phrase(
+        "{case.model} does not fit on {case.run_on} of {case.accelerator}; put it on more"
+    )
+    unpriced = study.hour.rented.why
+    return where(study.step.fits, unpriced, unfit)
+
+
+def answer(
+    case: Any,
+    mine: Cluster,
+    span: Range,
+    decision: Decision,
+    best: Cheapest,
+    doubts: PlatformDoubts,
+) -> Display:
+    """The answer card: the study, an experiment, a decision, and the cheapest platform."""
+    study, right, sure = mine.study, decision.right, doubts.choice
+    why, per = _why_not(case, mine), per_tenfold()
+    least_right, most_right = (at(right, misordered_per_tenfold=of) for of in (per.high, per.low))
+    usd, days, nodes, runs = study.usd, study.days, study.nodes, case.variants * case.seeds
+    low_usd, high_usd = span.low_usd, span.high_usd
+    late = charts.phrase(
+        " That is after the deadline of {case.deadline_days:days}: the largest cluster that is"
+        " tried takes {mine.quickest:days}, so allow that, cut earlier, or put each run on more"
+        " chips."
+    )
+    dear = charts.phrase(
+        " That is above the budget of {case.budget_usd:usd}: take fewer variants, seeds or tokens."
+    )
+    broken = where(mine.punctual, "", late) + where(usd > case.budget_usd, dear, "")
+    small = where(decision.larger > 1, "", " Your experiments are as large as what they stand for.")
+    named = charts.phrase("the {best.platform}, {best.usd:usd}")
+    nearest = where(best.usd > 0, named, "none: none is rented out so")
+    known = charts.how_sure(sure, "the " + best.platform, than="the " + doubts.other)
+    said = where((best.usd > 0) & (sure.other > 0), known, "no other platform is rented out so")
+    hours, price = study.hours.total, study.hour.total
+    trusted, found = study.step.trust, judged()
+    return charts.answer_card(
+        "Your study of {case.variants:whole} variants costs <strong>{usd:usd}</strong>:"
+        " <strong>{decision.experiment_usd:usd} an experiment</strong> and {decision.usd:usd} for a"
+        " decision between two variants with {case.seeds:whole} seeds each, which is right about"
+        " the large run in <strong>{right:percent}</strong> of cases. {runs:whole} runs on"
+        " {nodes:whole} nodes of eight {case.accelerator} take {days:days}, because"
+        " {hours:whole} chip-hours are paid at {price:usd}.{broken}{small} The cheapest platform"
+        " whose architecture the fit has seen is <strong>{nearest}</strong>.",
+        provided=study.done & study.hour.there,
+        otherwise="There is no such study: {why}.",
+        range="{low_usd:usd} to {high_usd:usd} for the study (90 %), from prices that nothing fixes"
+        " and from how far published runs were from what the model says; decisions right in"
+        " {least_right:percent} to {most_right:percent} of cases, by the studies that differ most;"
+        " {said}",
+        as_of="{study.hour.rented.age} (rents)",
+        model_error=f"hours of {found.rows} published experiments that no fit has seen were"
+        f" predicted within {100 * found.median:.0f} % in the median; {{trusted.basis}}",
+        headline="study_usd",
+        quantities={
+            "study_usd": (usd, "usd"),
+            "range_low": (low_usd, "usd"),
+            "range_high": (high_usd, "usd"),
+            "experiment_usd": (decision.experiment_usd, "usd"),
+            "decision_usd": (decision.usd, "usd"),
+            "decided_right": (right, "percent"),
+            "days": (days, "days"),
+            "cheapest_usd": (best.usd, "usd"),
+            "cheapest_cheaper_probability": (sure.probability, "percent"),
+        },
+    )
+
+
+def _rows(on_all: Mapping[str, Study]) -> pd.DataFrame:
+    """The platforms, those on which the study costs least first."""
+    usd = {name: study.usd.value for name, study in on_all.items()}
+    last = {name: 1e99 for name, of in usd.items() if not of > 0}
+    return pd.DataFrame({"platform": names_by(usd | last)})
+
+
+def platforms(on_all: Mapping[str, Study], platform: Any, there: Cluster) -> Display:
+    """A bar for each platform: what the study on it costs, by parts."""
+    study, star = there.study, where(there.study.step.trust.seen, "", " *")
+    usd, days, nodes = study.usd, study.days, study.nodes
+    late = where(there.punctual, "", ", late")
+    label = charts.phrase("{usd:usd}{star}: {nodes:whole} nodes, {days:days}{late}")
+    unpriced = where(study.done, "no such price is listed", "does not fit")
+    label = where(usd > 0, label, unpriced)
+    parts = {name.removesuffix("_usd"): usd for name, usd in study.cost.parts().items()}
+    parts["data"] = parts.pop("loading") + parts.pop("storage")
+    parts["people"] = parts.pop("waiting")
+    rows = _rows(on_all)
+    return charts.show(
+        charts.stacked_parts(parts, "usd", USD_FOR, rows, "platform", along=platform, label=label),
+        name="platforms",
+        caption="On the cluster of each that does it for least by the deadline. Data:"
+        " waiting for it, and storage; empty: places without a run, most in the last wave; idle:"
+        " between jobs; term: the rest of a contract that binds; people: those who wait. * The fit"
+        " has seen no run on this architecture: its efficiency is that of all others.",
+        alt="Cost of the study on each platform by parts, the cheapest first.",
+    )
+
+
+def blackwell(on_all: Mapping[str, Study], unseen: Cheapest) -> Display:
+    """Whether Blackwell is the cheapest, and what it would save against the H100."""
+    _, cheapest_new = least({name: on_all[name].usd for name in BLACKWELL})
+    hopper = on_all["H100 SXM"].usd
+    saved = 1 - cheapest_new / hopper
+    less = where(saved > 0, charts.phrase("{saved:percent} less"), "no less")
+    other = charts.phrase(
+        ", and on the {unseen.platform}, if its software is as good, {unseen.usd:usd}"
+    )
+    other = where(unseen.usd > 0, other, "")
+    return charts.sentence(
+        "The source says that Blackwell minimizes the cost of experiments. On the cheapest of"
+        " Blackwell's platforms your study costs {cheapest_new:usd}, <strong>{less}</strong> than"
+        " on the H100 ({hopper:usd}){other}. A chip 50 times as"
+        " good would make it a fiftieth.",
+        provided=(cheapest_new > 0) & (hopper > 0),
+        otherwise="The source says that Blackwell minimizes the cost of experiments; under your"
+        " contract the two are not both rented out.",
+    )
+
+
+def bill(study: Study) -> Display:
+    """The study's cost as a staircase of its parts."""
+    words = {name.replace("_usd", ""): part for name, part in study.cost.parts().items()}
+    words["data"], words["people"] = words.pop("loading"), words.pop("waiting")
+    return charts.show(
+        charts.stacked_parts(words, "usd", "USD"),
+        name="bill",
+        alt="The cost of the study by parts: training that counts, failures, evaluation, data,"
+        " empty places, idle time, term, storage and people.",
+    )
+
+
+def one_run(case: Any, study: Study) -> Display:
+    """How long one run takes, how many run at once, and what the bill holds beyond training."""
+    each, places, beyond = study.run_hours, study.places, whole_runs().over_fastest - 1
+    multiple, unfilled = study.usd / study.cost.training_usd, study.cost.empty_usd / study.usd
+    return charts.sentence(
+        "One run on {case.run_on} of {case.accelerator} trains for"
+        " <strong>{each:hours 3}</strong>, and the cluster holds {places:whole} at once: the step"
+        " in the fastest layout by the book's model, and {beyond:percent} beyond, as whole runs go"
+        " that were published. In all the study costs {multiple:times} the training that counts;"
+        " {unfilled:percent} of the bill is for places that no run fills.",
+        provided=study.usd > 0,
+        otherwise="Without a study that has a price there is no bill.",
+    )
+
+
+def clusters(tried: Any, study: Study, late: Any) -> Display:
+    """The study on each number of nodes that is tried."""
+    rows = pd.DataFrame({"nodes": [float(n) for n in NODES]})
+    empty = study.cost.empty_usd / study.usd
+    columns = {
+        "runs at once": study.places,
+        "days": study.days,
+        "the study": study.usd,
+        "empty": empty,
+        "in time": where(late, "no", "yes"),
+    }
+    kinds = {"nodes": "whole", "runs at once": "whole", "days": "number", "the study": "usd"}
+    return charts.table(
+        rows.assign(of=rows["nodes"], **columns),
+        "Your study on so many nodes of eight; empty: share of the bill for places without a run",
+        kinds | {"empty": "percent"},
+        along={tried: "of"},
+        name="clusters",
+    )
+
+
+def by_width(width: Any, there: Cluster) -> Display:
+    """A bar for each width: what the study costs if each run is put on so much."""
+    usd, days, nodes = there.study.usd, there.study.days, there.study.nodes
+    late = where(there.punctual, "", ", late")
+    said = charts.phrase("{usd:usd}: {nodes:whole} nodes, {days:days}{late}")
+    said = where(usd > 0, said, where(there.study.done, "no price", "does not fit"))
+    rows = pd.DataFrame({"put_on": [*widths()]})
+    return charts.show(
+        charts.bars(rows, "put_on", usd, "usd", USD_FOR, along={width: "put_on"}, label=said),
+        name="widths",
+        alt="Cost of the study by what each run is put on, from a seventh of a chip to 32 chips.",
+    )
+
+
+def cuts(case: Any, reused: Any) -> Display:
+    """Training of the study against the number of cuts."""
+    share = halving_share(case.survive, case.halvings, reused)
+    rows = {"cuts": [float(n) for n in range(MOST_HALVINGS + 1)]}
+    axes = "cuts of the worse variants", "training over that without cuts"
+    return charts.show(
+        charts.rule(case.halvings, axes[0], "you", foot=True)
+        + charts.lines(rows, "cuts", {"trained": share}, "percent", *axes, along=case.halvings),
+        name="cuts",
+        alt="Share of the training that is left against the number of cuts.",
+    )
+
+
+def seeds(case: Any, decision: Decision) -> Display:
+    """How often the difference is found against the number of seeds."""
+    rows = {"seeds": [float(n) for n in range(1, 21)]}
+    axes = "seeds of each variant", "probability"
+    found = {"found": decision.power, "better one ahead": decision.seen}
+    return charts.show(
+        charts.rule(case.seeds, axes[0], "you", foot=True)
+        + charts.lines(rows, "seeds", found, "percent", *axes, along=case.seeds),
+        name="seeds",
+        alt="Probability of finding the difference against seeds, rising.",
+    )
+
+
+def needed(case: Any, decision: Decision, enough_usd: Any) -> Display:
+    """How many seeds tell the variants apart, and what a decision with them costs [USD]."""
+    whole = maximum(ceil(decision.needed - 1e-9), 1.0)
+    return charts.sentence(
+        "To see a difference of {case.difference:number} points at the {case.level} level with"
+        " {case.power} power, where seeds differ by {case.noise:number} points, takes"
+        " <strong>{whole:whole} seeds</strong> of each variant; your {case.seeds:whole} find it in"
+        " {decision.power:percent} of cases. A decision with as many seeds as it takes would cost"
+        " {enough_usd:usd}.",
+        provided=enough_usd > 0,
+        otherwise="To see that difference takes {whole:whole} seeds of each variant.",
+    )
+
+
+def order_kept(decision: Decision) -> Display:
+    """Share of pairs whose order changes against the ratio of arithmetic, with published ones."""
+    long, rows = order_lines(), order_dots()
+    axes = "arithmetic of the large run over that of an experiment", "pairs in the wrong order"
+    drawn = {"value": "wrong", "log_x": True, "log_y": True, "x_kind": "si "}
+    lines = charts.lines(long, "ratio", "study", "percent", *axes, **drawn)
+    ends = ((long["ratio"].min(), long["ratio"].max()), (long["wrong"].min(), BY_CHANCE))
+    yours = {"you": (decision.larger, maximum(decision.wrong, 1e-3))}
+    dots = charts.dots(rows, "ratio", "wrong", "name", axes, ("si ", "percent"), ends, yours)
+    return charts.show(
+        lines + dots,
+        name="order",
+        alt="Share of pairs of variants whose order changes between small and large runs, rising"
+        " with the ratio of arithmetic, with published studies as dots.",
+    )
+
+
+def transferred(decision: Decision) -> Display:
+    """What the proxy does to a decision."""
+    per, found = per_tenfold(), transfers()
+    missed = (found["foreseen"] - found["agree"]).abs().median()
+    count, larger = len(found), decision.larger
+    far = where(
+        larger > 10**per.furthest,
+        " That is further than any of the studies by benchmarks reached.",
+        "",
+    )
+    return charts.sentence(
+        "Your large run takes {larger:times} the arithmetic of an experiment, so about"
+        " <strong>{decision.wrong:percent}</strong> of the pairs change places, and a decision is"
+        " right in {decision.right:percent} of cases instead of {decision.seen:percent}.{far} Each"
+        " of {count:whole} published agreements, foreseen from the other studies of its kind, was"
+        " missed by {missed:percent} of the pairs in the median.",
+        provided=larger > 1,
+        otherwise="Your experiments are as large as what they stand for: nothing changes places.",
+    )
+
+
+def proxies(case: Any, there: Cluster, decision: Decision, models: Any) -> Display:
+    """Each proxy with what it costs and how often it decides right."""
+    rows = pd.DataFrame({"proxy": [*models]})
+    usd = there.study.usd
+    columns = {
+        "the study": usd,
+        "a decision": decision.usd,
+        "right": decision.right,
+        "a right one": decision.usd / decision.right,
+    }
+    kinds = dict.fromkeys(("the study", "a decision", "a right one"), "usd")
+    return charts.table(
+        rows.assign(of=rows["proxy"], **columns),
+        "Your study with each proxy, on as many tokens",
+        kinds | {"right": "percent"},
+        along={case.model: "of"},
+        name="proxies",
+    )
+
+
+def published() -> Display:
+    """Predicted against published chip-hours of experiments."""
+    rows = experiments()
+    return charts.show(
+        charts.predicted_vs_measured(
+            rows, "chip_hours", "predicted", "run", "chip-hours", said="published", name_worst=4
+        ),
+        name="published",
+        alt=f"Predicted against published chip-hours of {len(rows)} experiments.",
+    )
+
+
+def how_far() -> Display:
+    """How far the predicted hours were from the published ones."""
+    found, rows = judged(), experiments()
+    opened = rows[rows["basis"] == "stated"]["error"].abs()
+    alone, inside = opened.median(), len(opened)
+    return charts.sentence(
+        "Of {found.rows:whole} experiments of {found.studies:whole} studies, none of which any fit"
+        " has seen, the error is <strong>{found.median:percent}</strong> in the median and"
+        " {found.worst:percent} at worst, and {found.covered:percent} lie in the stated range; of"
+        " the {inside:whole} whose source was opened it is {alone:percent}. The fastest layout"
+        " alone would be {found.fastest:percent} off. Code that is written for one model and one"
+        " chip is faster than predicted, old frameworks on 256 chips are slower."
+    )
+
+
+def runs() -> Display:
+    """All published experiments beside their predictions; folded."""
+    rows = in_words()
+    kinds = {"chips": "whole", "tokens": "si ", "error": "percent"}
+    kinds |= dict.fromkeys(("published [h]", "predicted [h]"), "whole")
+    shown = charts.table(rows, "Published experiments", kinds, name="runs")
+    return charts.folded(shown, f"All {len(rows)} experiments")
+
+
+def campaigns() -> Display:
+    """Published studies with their number of runs; folded."""
+    rows = studies()[["study", "year", "runs", "chip_hours", "seeds", "source", "note"]]
+    rows = rows.assign(runs=rows["runs"].where(rows["runs"] > 0))
+    shown = charts.table(
+        rows,
+        "Published studies; no hours: they do not say",
+        {"runs": "whole", "chip_hours": "whole", "year": str, "seeds": "whole"},
+        headers={"chip_hours": "chip-hours"},
+        name="campaigns",
+    )
+    return charts.folded(shown, f"{len(rows)} published studies")
+
+
+def worth_of_knowing(best: Cheapest, doubts: PlatformDoubts) -> Display:
+    """What it would save to know each input before taking one of two platforms."""
+    ways = charts.phrase("the {best.platform} and the {doubts.other}")
+    return charts.worth_of_knowing(doubts.choice.worth(), "of the study", doubts.choice, ways)
+
+
+def fewer(now: float, cut: float, share: float) -> Display:
+    """The solution of the first exercise: two costs [USD], and the training that is left [1]."""
+    return charts.sentence(
+        "From {now:usd} to {cut:usd}: {share:percent} of the training is left, but the waves of"
+        " each rung wait for the one before, and what does not depend on training stays."
+    )
+
+
+def likelihood(right: Any, better: Any) -> Display:
+    """The solution of the second exercise: right decisions with either measure [1]."""
+    return charts.sentence(
+        "{better:percent} of decisions would be right instead of {right:percent}, at the same cost:"
+        " what is measured matters as much as how large the proxy is."
+    )
