@@ -324,10 +324,10 @@ def errors() -> Display:
         " engines as they are today state enough. Their phases alone would be off by"
         f" {alone:.0f} % in the median, nearly always too short; with what runs of other models"
         f" took, the median error is <strong>{off:.0f} %</strong>. In the median over models runs"
-        " take <strong>{beyond:number}</strong> times as long as their phases: moving weights and"
-        " optimizer states in and out, packing, log-probabilities, engines that start, and the"
-        " host. {real.older_runs:whole} runs of 2023, whose training framework wrote the answers"
-        " itself, took {real.older:number} times as long as that."
+        " take <strong>{beyond:number}</strong> times as long as their phases. Nobody publishes the"
+        " parts of that; not counted here are states moved in and out, packing, engines that start,"
+        " and the host. {real.older_runs:whole} runs of 2023, whose training framework wrote the"
+        " answers itself, took {real.older:number} times as long as that."
     )
 
 
