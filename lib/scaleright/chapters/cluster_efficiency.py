@@ -26,58 +26,58 @@ def controls(declared: Any) -> Controls:
     return charts.controls(declared.filled(**pretraining.reliability()))
 
 
+def _range(best: Any, sure: ClusterDoubts) -> Any:
+    """The range of the card, and how sure the best number of chips is."""
+    days = charts.phrase("{sure.low_days:days} to {sure.high_days:days}")
+    span = days + charts.phrase(", {sure.low_usd:usd} to {sure.high_usd:usd} (90 %)")
+    span = where((sure.high_days > 0) & (sure.high_usd > 0), span, _UNDONE)
+    said = charts.phrase("{sure.rival:whole} chips")
+    taken = charts.phrase("{best.chips:whole} chips")
+    known = charts.how_sure(sure.choice, taken, than=said, does="cost less")
+    known = where(sure.choice.probability >= 0, known, _UNKNOWN)
+    return span + "; " + where(sure.rival > 0, known, "no other number of chips does it in time")
+
+
 def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDoubts) -> Display:
     """The answer card: how many chips, what they take and cost, and what the next ones would.
 
     near : the fewest and the most chips that cost hardly more, with the value of time
     """
     best, (fewest, most), hour = found.best, near, found.setting.hour
-    own_days, own_usd, own_chips = yours.days, yours.usd, case.chips
-    low_days, high_days = sure.low_days, sure.high_days
-    low_usd, high_usd = sure.low_usd, sure.high_usd
     more = yours.with_time(case.value_usd_per_day) / found.best_worth - 1
     less = -more
-    late = where(own_days > case.deadline_days, ", too late", "")
+    late = where(yours.days > case.deadline_days, ", too late", "")
     counted = charts.phrase("{more:percent} more")
     counted = where(more < 0, charts.phrase("{less:percent} less, but not in time"), counted)
     beside = charts.phrase(
-        " Your {own_chips:whole} would take {own_days:days} and cost {own_usd:usd}{late}; with the"
-        " days counted that is {counted}."
+        " Your {case.chips:whole} would take {yours.days:days} and cost {yours.usd:usd}{late};"
+        " with the days counted that is {counted}."
     )
-    beside = where(own_chips == best.chips, " That is the cluster you have in mind.", beside)
+    beside = where(case.chips == best.chips, " That is the cluster you have in mind.", beside)
     wide = charts.phrase(
         "Between {fewest:whole} and {most:whole} chips it hardly matters: within"
         " {case.tolerance:percent} of that"
     )
     alone = charts.phrase("No other number comes within {case.tolerance:percent} of that")
     wide = where(fewest < most, wide, alone)
-    next_day = found.next_day_usd
     stop = charts.phrase(
         "There the next chips stop paying: each day that twice as many would save costs"
-        " {next_day:usd}, and a day is worth {case.value_usd_per_day:usd} to you"
+        " {found.next_day_usd:usd}, and a day is worth {case.value_usd_per_day:usd} to you"
     )
-    none = "Twice as many would save no day"
-    none = where(best.chips == CLUSTERS[-1], "More chips are not weighed", none)
-    stop = where(next_day < NOTHING_SAVED, stop, none)
+    saves, unweighed = "Twice as many would save no day", "More chips are not weighed"
+    none = where(best.chips == CLUSTERS[-1], unweighed, saves)
+    stop = where(found.next_day_usd < NOTHING_SAVED, stop, none)
     why, basis = why_not(case, found, yours), whole_runs().basis
     aged, sold = charts.phrase("{hour.rented.age} (rents)"), hour.prices.sold
     aged = where(hour.owned, charts.phrase("{sold} (price of a chip)"), aged)
-    span = charts.phrase("{low_days:days} to {high_days:days}, {low_usd:usd} to {high_usd:usd}")
-    span = where((high_days > 0) & (high_usd > 0), span + " (90 %)", _UNDONE)
-    said = charts.phrase("{sure.rival:whole} chips")
-    taken = charts.phrase("{best.chips:whole} chips")
-    known = charts.how_sure(sure.choice, taken, than=said, does="cost less")
-    known = where(sure.choice.probability >= 0, known, _UNKNOWN)
-    known = "; " + where(sure.rival > 0, known, "no other number of chips does it in time")
-    span = where(best.there & hour.there, span + known, "none: there is no such run")
-    tokens = case.tokens
+    span = where(best.there & hour.there, _range(best, sure), "none: there is no such run")
     return charts.answer_card(
-        "To train <strong>{case.model}</strong> on {tokens:count 2} tokens, take"
+        "To train <strong>{case.model}</strong> on {case.tokens:count 2} tokens, take"
         " <strong>{best.chips:whole} {case.accelerator}</strong> with a batch of"
         " {best.batch:count 2} tokens: <strong>{best.days:days}</strong> and"
         " <strong>{best.usd:usd}</strong>. {stop}. {wide}.{beside}",
         provided=_possible(case, found, yours),
-        otherwise="<strong>{case.model}</strong> on {tokens:count 2} tokens: {why}",
+        otherwise="<strong>{case.model}</strong> on {case.tokens:count 2} tokens: {why}",
         range="{span}",
         as_of="{aged}",
         model_error="{basis}",
@@ -86,8 +86,8 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
             "best_chips": (best.chips, "whole"),
             "best_days": (best.days, "days"),
             "best_usd": (best.usd, "usd"),
-            "range_low": (low_days, "days"),
-            "range_high": (high_days, "days"),
+            "range_low": (sure.low_days, "days"),
+            "range_high": (sure.high_days, "days"),
             "best_probability": (sure.choice.probability, "percent"),
             "expected_loss_usd": (sure.choice.expected_loss, "usd"),
         },
@@ -102,11 +102,12 @@ _UNKNOWN = "how sure the number of chips is cannot be said, since failures may d
 
 def _possible(case: Any, found: Efficiency, yours: Plan) -> Any:
     """Whether the case has an answer."""
-    return found.best.there & found.setting.hour.there & _held(case, yours) & _written(case)
-
-
-def _held(case: Any, yours: Plan) -> Any:
-    return yours.allowed & yours.run.done
+    return (
+        found.best.there
+        & found.setting.hour.there
+        & (yours.allowed & yours.run.done)
+        & _written(case)
+    )
 
 
 def _written(case: Any) -> Any:
@@ -143,7 +144,8 @@ def why_not(case: Any, found: Efficiency, yours: Plan) -> Any:
     )
     late = late + where(free.days <= case.deadline_days, batch, bound)
     late = where(soon.there, late, none)
-    cases = [(~hour.there, unpriced), (~_written(case), unwritten), (~_held(case, yours), unfit)]
+    held = yours.allowed & yours.run.done
+    cases = [(~hour.there, unpriced), (~_written(case), unwritten), (~held, unfit)]
     return first_case(cases, late)
 
 

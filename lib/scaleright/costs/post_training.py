@@ -224,10 +224,8 @@ def post_training_usd(
     ----------
     reading_s ... sync_s : phases of a round, see `Round` [s]
     behind : see `round_seconds` [1]
-    writers, learners, chips : accelerators that write answers, that score and learn, and that are
-        paid for [1]
-    rounds : of the run [1]
-    usd_per_hour : of one accelerator [USD/h]
+    writers, learners, chips : accelerators that write, that score and learn, that are paid for [1]
+    rounds, usd_per_hour : of the run [1], of one accelerator [USD/h]
     beyond : time of real runs over that of their phases [1]
     reward_model_hours : accelerator-hours of training the reward model, without what is beyond [h]
     labels_usd : paid to people [USD]

@@ -7,29 +7,25 @@ that of the one market.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 from scaleright.catalog import accelerator, model
 from scaleright.collectives import network
 from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.post_training import (
     PostTrainingCost,
-    RolloutSeconds,
     Round,
     post_training_usd,
-    rollout_seconds,
     round_seconds,
     sync_seconds,
 )
 from scaleright.costs.update_steps import Update, Updates
+from scaleright.decisions.rollouts import Answers, Rollout, rollout_of
 from scaleright.formulas import search
-from scaleright.inference.curves import Curve
 from scaleright.inference.engine_tables import curve_at
-from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
-from scaleright.ops import floor, maximum, minimum, where
-from scaleright.order_statistics import longest_over_mean
+from scaleright.ops import where
 from scaleright.quantity import Table, choose
 from scaleright.training.memory import OPTIMIZER_BYTES
 from scaleright.training.rank_parameters import adapter_parameters
@@ -121,99 +117,6 @@ class Tables:
         )
 
 
-class Rollout(NamedTuple):
-    """The engine that is soonest done: its parts of a round, its chips, answers that it runs at
-    once [1], and whether there is one.
-    """
-
-    seconds: RolloutSeconds
-    chips: Any
-    running: Any
-    there: Any
-
-
-class Answers(NamedTuple):
-    """The answers of a round: how many, of one prompt, tokens of a prompt and of an answer, the
-    longest of all, and how widely lengths spread [1].
-    """
-
-    many: Any
-    group: Any
-    prompt: Any
-    mean: Any
-    longest: Any
-    spread: Any
-
-    @classmethod
-    def of(cls, case: Any, what: Mapping[str, Any]) -> Self:
-        """Those of a case: the longest is cut where the case cuts it."""
-        each = where(what["rollout"] > 0, case.answers_each, what["each"])
-        many = case.prompts * each
-        stretch = longest_over_mean(many, case.length_spread)
-        longest = maximum(minimum(case.answer_tokens * stretch, case.most_tokens), 1.0)
-        return cls(many, each, case.prompt_tokens, case.answer_tokens, longest, case.length_spread)
-
-    @property
-    def tokens(self) -> Any:
-        """Of one sequence [token]."""
-        return self.prompt + self.mean
-
-
-@search
-def rollout_of(curves: Iterable[Curve], answers: Answers, writers: Any) -> Rollout:
-    """What the engines of so many chips take to write a round's answers, by the one that is soonest
-    done; NaN where none holds them.
-
-    >>> from scaleright import catalog
-    >>> from scaleright.inference.curves import curves
-    >>> from scaleright.inference.deployment import Deployment
-    >>> one, = curves([Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))])
-    >>> found = rollout_of([one], Answers(512.0, 1.0, 500.0, 300.0, 900.0, 0.5), 8.0)
-    >>> round(float(found.running)), 5 < found.seconds.total < 30
-    (64, True)
-    """
-    load, best = Load(answers.prompt, answers.mean, output_cv=answers.spread), None
-    for one in curves:
-        mine = maximum(answers.many * one.chips / writers, 1.0)
-        slots = floor(one.slots(load))
-        usable = (slots >= 1) & (one.chips <= writers)
-        slots = maximum(slots, 1.0)
-        prompts = mine / minimum(answers.group, mine) * answers.prompt
-        piece = minimum(maximum(prompts, 1.0), one.budget)
-        read = one.mixed_s(0.0, piece, answers.prompt / 2, answers.prompt)
-        running = minimum(mine, slots)
-
-        def step(many: Any, one: Curve = one) -> Any:
-            return one.writing_s(many) + one.looking_s(many, load.context)
-
-        parts = rollout_seconds(
-            mine,
-            slots,
-            maximum(answers.mean, 1.0),
-            answers.longest,
-            prompts / piece * read,
-            step(1.0),
-            step(running),
-        )
-        found = [*parts.parts().values(), one.chips, running]
-        score = where(usable, parts.total, 1e15)
-        if best is None:
-            best = [score, *found]
-        else:
-            sooner = score < best[0]
-            best = [where(sooner, a, b) for a, b in zip([score, *found], best, strict=True)]
-    if best is None:
-        none = float("nan")
-        return Rollout(RolloutSeconds(none, none, none), 1.0, 1.0, False)
-    there = best[0] < 1e14
-    return Rollout(
-        RolloutSeconds(*(where(there, part, float("nan")) for part in best[1:4])),
-        best[4],
-        best[5],
-        there,
-    )
-
-
 @dataclass(frozen=True)
 class Held:
     """Bytes of one learning chip [B]: the policy in its layout, and the models beside it."""
@@ -295,6 +198,55 @@ def _held(case: Any, what: Mapping, policy: Any, judge: Any, chips: Any) -> tupl
     return reference, reward, what["critic"] * judge.parameters * state / chips
 
 
+def _updates(
+    tables: Tables, case: Any, chip: Any, tokens: Any, rooms: tuple[Any, Any, Any]
+) -> tuple[Update, Update, Any, Any, Update]:
+    """Updates of the policy and of its critic, seconds of a chip for a token that each model reads,
+    and updates of a reward model.
+
+    rooms : memory that is free for them: beside the policy, beside its critic, and of a chip [B]
+    """
+    policy_room, critic_room, whole = rooms
+    size = case.chips, tokens
+    update = tables.updates.on(case.model, case.trained, chip, *size, policy_room)
+    second = tables.updates.on(case.reward_model, case.trained, chip, *size, critic_room)
+    read = tables.updates.on(case.model, LORA, chip, *size, whole).token_chip_s
+    judged = tables.updates.on(case.reward_model, LORA, chip, *size, whole).token_chip_s
+    return (
+        update,
+        second,
+        read,
+        judged,
+        tables.updates.on(case.reward_model, ALL, chip, *size, whole),
+    )
+
+
+def _round(
+    case: Any, rl: Any, answers: Answers, rollout: Any, models: tuple, writing: Any, learning: Any
+) -> Round:
+    """Phases of a round but for bringing weights to where answers are written.
+
+    models : update of the policy, whether a critic learns too and its update, seconds of a chip in
+        which all models that score read a token
+    writing, learning : as in `job`
+    """
+    update, critic, second, forward = models
+    tokens, passes = answers.many * answers.tokens, where(rl, case.passes, 1.0)
+    steps = where(rl, passes * case.minibatches, 1.0)
+
+    def learned(of: Update) -> Any:
+        return learning * (passes * tokens * of.token_chip_s / case.chips + steps * of.step_s)
+
+    wrote = (where(rl, writing * part, 0.0) for part in rollout.seconds.parts().values())
+    return Round(
+        *wrote,
+        scoring_s=FORWARD * tokens * forward / case.chips,
+        policy_s=learned(update),
+        critic_s=where(critic, learned(second), 0.0),
+        sync_s=0.0,
+    )
+
+
 @search
 def job(tables: Tables, case: Any, chip: Any, writing: Any = 1.0, learning: Any = 1.0) -> Job:
     """A case's run on a platform.
@@ -321,44 +273,24 @@ def job(tables: Tables, case: Any, chip: Any, writing: Any = 1.0, learning: Any 
     rollout = rollout_of([curve_at(row, place) for place in range(many)], answers, writers)
 
     beside = _held(case, what, policy, judge, learners)
-    room = facts.memory_bytes - sum(beside[1:], beside[0])
-    size = case.chips, answers.tokens
-    update = tables.updates.on(case.model, case.trained, chip, *size, room)
     states = where(adapters, HALF_BYTES, STATE_BYTES) * policy.parameters / learners
-    critic_room = facts.memory_bytes - states - beside[0] - beside[1]
-    second = tables.updates.on(case.reward_model, case.trained, chip, *size, critic_room)
-    whole = facts.memory_bytes
-    read = tables.updates.on(case.model, LORA, chip, *size, whole).token_chip_s
-    judged = tables.updates.on(case.reward_model, LORA, chip, *size, whole).token_chip_s
-    taught = tables.updates.on(case.reward_model, ALL, chip, *size, whole)
+    rooms = facts.memory_bytes - sum(beside[1:], beside[0]), facts.memory_bytes - states
+    rooms = rooms[0], rooms[1] - beside[0] - beside[1], facts.memory_bytes
+    update, second, read, judged, taught = _updates(tables, case, chip, answers.tokens, rooms)
 
-    tokens = answers.many * answers.tokens
-    passes = where(rl, case.passes, 1.0)
-    steps = where(rl, passes * case.minibatches, 1.0)
-    forward = (what.own + what.reference) * read + (what.reward + what.critic) * judged
-
-    def learned(one: Update) -> Any:
-        return passes * tokens * one.token_chip_s / learners + steps * one.step_s
-
-    synced = where(adapters, case.lora_rank * policy.adapter, policy.parameters) * HALF_BYTES
     link = where(chips <= facts.domain, facts.up, facts.out)
-    none = where(rl, 1.0, 0.0)
+    tuned = where(adapters, case.lora_rank * policy.adapter, policy.parameters)
     wrote = where(rl, rollout.there, True)
-    read_s, write_s, tail_s = rollout.seconds.parts().values()
-    one = Round(
-        *(where(rl, writing * part, 0.0) for part in (read_s, write_s, tail_s)),
-        scoring_s=learning * FORWARD * tokens * forward / learners,
-        policy_s=learning * learned(update),
-        critic_s=where(what.critic > 0, learning * learned(second), 0.0),
-        sync_s=none * sync_seconds(synced, rollout.chips, link),
-    )
+    forward = (what.own + what.reference) * read + (what.reward + what.critic) * judged
+    models = update, what.critic > 0, second, forward * learning
+    one = _round(case, rl, answers, rollout, models, writing, learning)
+    one = replace(one, sync_s=where(rl, sync_seconds(tuned * HALF_BYTES, rollout.chips, link), 0.0))
     behind = where(rl & (case.sharing == BEHIND), 2.0, 1.0)
     round_s = round_seconds(one.rollout_s, one.training_s, one.sync_s, behind)
     rounds = where(rl, case.rounds, case.labels * case.passes / case.prompts)
     taught_s = 2 * case.labels * answers.tokens * taught.token_chip_s
     reward_hours = where(what.reward > 0, learning * taught_s / SECONDS_PER_HOUR, 0.0)
-    fits = update.fits & where(what.critic > 0, second.fits, True)
-    fits = fits & where(what.reward > 0, taught.fits, True)
+    others = where(what.critic > 0, second.fits, True) & where(what.reward > 0, taught.fits, True)
     return Job(
         one,
         round_s,
@@ -372,7 +304,7 @@ def job(tables: Tables, case: Any, chip: Any, writing: Any = 1.0, learning: Any 
         update,
         Held(update.memory_bytes, *beside),
         wrote,
-        fits,
-        wrote & fits,
+        update.fits & others,
+        wrote & update.fits & others,
         facts.memory_bytes,
     )
