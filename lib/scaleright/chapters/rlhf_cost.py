@@ -19,6 +19,9 @@ from scaleright.ops import first_case, where
 from scaleright.quantity import look_up
 
 USD = "USD for the machines"
+SPOKEN = {"sft": "supervised tuning", "dpo": "DPO", "ppo": "PPO", "grpo": "GRPO"} | {
+    "rlvr": "reinforcement learning with verifiable rewards"
+}
 
 
 def controls(case: Any) -> tuple[Controls, Tables]:
@@ -33,6 +36,7 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
     """The answer card: days and dollars of the run, what dominates, the cheapest platform."""
     cost, real, hour, low, high = bill.cost, real_runs(), bill.hour, doubts.low, doubts.high
     part, share = largest(bill.named())
+    method = look_up(SPOKEN, case.method)
     machines, people_usd, lasts = cost.machine_usd, cost.labels_usd, bill.seconds
     paid = charts.phrase(", and {people_usd:usd} of people's labels")
     paid = where(people_usd > 0, paid, "")
@@ -47,15 +51,16 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
     compared = (best.usd > 0) & (best.choice.other > 0)
     span = where(compared, charts.phrase("{span}; {known}"), span)
     return charts.answer_card(
-        "Post-training <strong>{case.model}</strong> by <strong>{case.method}</strong>"
+        "Post-training <strong>{case.model}</strong> by <strong>{method}</strong>"
         " ({case.trained}) takes <strong>{lasts:duration 2}</strong> on {bill.job.chips:whole}"
         " {case.accelerator} and costs <strong>{machines:usd}</strong> of machines, at"
         " {hour.usd:usd} an hour ({hour.counted}){paid}. The largest part of a"
         " round is <strong>{part}</strong>, {share:percent} of it. On as many chips, the cheapest"
-        " platform is {nearest}.",
+        " platform whose architecture the fit has seen is {nearest}.",
         provided=why == "",
-        otherwise="Post-training <strong>{case.model}</strong> by {case.method} does not run so:"
-        " {why}. On as many chips, the cheapest platform is {nearest}.",
+        otherwise="Post-training <strong>{case.model}</strong> by {method} does not run so:"
+        " {why}. On as many chips, the cheapest platform whose architecture the fit has seen is"
+        " {nearest}.",
         range="{span}",
         as_of="{hour.age} (rents)",
         model_error=real.basis,

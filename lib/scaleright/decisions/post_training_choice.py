@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Self
 
+from scaleright.catalog import accelerator
 from scaleright.costs.platform_terms import rents
 from scaleright.costs.post_training import PostTrainingCost
 from scaleright.decisions.post_training import Job, Tables, job
@@ -17,6 +18,7 @@ from scaleright.ops import first_case, item, where
 from scaleright.quantity import at, given, least, look_up, over, place_after
 from scaleright.quantity.lists import place_of_least
 from scaleright.ranges import Ends, interval_of
+from scaleright.training.slowdowns import architecture_fitted
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 from scaleright.validation.in_common import KINDS, error_in_common
 
@@ -118,7 +120,8 @@ def first_fit(tables: Tables, case: Any, chip: Any) -> Any:
 
 @dataclass(frozen=True)
 class Best:
-    """The cheapest platform of all that run a case, and how sure that is.
+    """The cheapest platform that runs a case, of those whose architecture the fit of training has
+    seen, and how sure that is.
 
     name, usd : of it, machines alone, since people cost the same anywhere; NaN and no name where
         none does [USD]
@@ -137,13 +140,16 @@ class Best:
         names = list(tables.updates.names)
         trust = tables.engines.rows.row(case.model, platform, case.rollout_precision)
         off = spread_between(trust.low, trust.high)
-        wanted = {"usd": there.cost.machine_usd, "off": off}
+        known = {name: float(architecture_fitted(accelerator(name))) for name in names}
+        every = there.cost.machine_usd
+        usd = where(look_up(known, platform) > 0, every, NAN)
+        wanted = {"usd": usd, "every": every, "off": off}
         rows = over("platforms", {platform: names}, wanted)
         each = {name: item(rows["usd"], place) for place, name in enumerate(names)}
         name, usd = least(each)
         after, then = least(each, after=name)
         mine = name == case.accelerator
-        own = item(rows["usd"], look_up(names, case.accelerator))
+        own = item(rows["every"], look_up(names, case.accelerator))
         other, other_usd = where(mine, after, case.accelerator), where(mine, then, own)
         place = place_of_least(rows["usd"])
         second = where(mine, place_after(each, name), look_up(names, case.accelerator))

@@ -158,6 +158,18 @@ def slowdowns(run: TrainingRun, software: str | None = None) -> Slowdowns:
 
 
 @lookup
+def architecture_fitted(chip: Accelerator) -> bool:
+    """Whether runs of a chip's architecture took part in the fit.
+
+    >>> architecture_fitted(catalog.accelerator("B200"))
+    True
+    >>> architecture_fitted(catalog.accelerator("MI325X"))
+    False
+    """
+    return (family(chip), "matmul") in catalog.fitted(TABLE)
+
+
+@lookup
 def borrowed(run: TrainingRun, software: str | None = None) -> str:
     """Whose constants a run borrows, in words; empty where runs on its chip were fitted and no kind
     of work is borrowed.
