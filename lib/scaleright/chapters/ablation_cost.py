@@ -187,7 +187,8 @@ def one_run(case: Any, study: Study) -> Display:
         " <strong>{each:hours 3}</strong>, and the cluster holds {places:whole} at once: the step"
         " in the fastest layout by the book's model, and {beyond:percent} beyond, as whole runs go"
         " that were published. In all the study costs {multiple:times} the training that counts;"
-        " {unfilled:percent} of the bill is for places that no run fills.",
+        " {unfilled:percent} of the bill is for places that no run fills. The rest of a contract"
+        " that binds is {case.rest_of_term}.",
         provided=study.usd > 0,
         otherwise="Without a study that has a price there is no bill.",
     )

@@ -149,7 +149,8 @@ def seats(case: Any, fleet: DayFleet) -> Display:
         " seats</strong> if nobody waited. In this trace one request in twenty meets a load"
         " {swing:percent 2} above the mean or more, so that {taken:number 2} seats keep"
         " nineteen of twenty requests from waiting longer than they may: {share:percent 2}"
-        " utilization is all that the peak itself allows.",
+        " utilization is all that the peak itself allows. On spot each engine is taken away"
+        " {case.interruptions_per_day:number 2} times a day besides, for which no seat is kept.",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )

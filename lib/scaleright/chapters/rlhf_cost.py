@@ -48,7 +48,7 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
         "{low:usd} to {high:usd} of machines (90 %), from how far published runs were from what"
         " is predicted, and prices that nothing fixes"
     )
-    compared = (best.usd > 0) & (best.choice.other > 0)
+    compared = (best.usd > 0) & (best.choice.other > 0) & (best.choice.probability >= 0)
     span = where(compared, charts.phrase("{span}; {known}"), span)
     return charts.answer_card(
         "Post-training <strong>{case.model}</strong> by <strong>{method}</strong>"

@@ -26,6 +26,8 @@ from scaleright.scaling_laws.batches import published_batch, tokens_over_least
 
 LATE = 1e15
 """What is added to a way that misses the deadline, so that it is taken only where all do [USD]."""
+LAST_DIGITS = 1e-9
+"""Share of a time below which a difference is the processor's, not the run's [1]."""
 NEVER = float("inf")
 _MANY = len(BATCHES)
 CRITICAL = ("Zhang 2024", "Kaplan 2020")
@@ -74,7 +76,8 @@ def usd_per_day_saved(usd, days, more_usd, fewer_days):
     (5000.0, inf)
     """
     saved = days - fewer_days
-    return where(saved > 0, (more_usd - usd) / where(saved > 0, saved, 1.0), NEVER)
+    some = saved > LAST_DIGITS * days
+    return where(some, (more_usd - usd) / where(some, saved, 1.0), NEVER)
 
 
 @dataclass(frozen=True)

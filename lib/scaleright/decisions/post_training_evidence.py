@@ -189,8 +189,9 @@ def flop_beside() -> pd.DataFrame:
     reference, reward model and critic, with eight sequences of pretraining for each.
 
     >>> found = flop_beside().set_index("stage")["counted"]
-    >>> 4.5 < found["supervised tuning"] < 6, 55 < found["PPO with pretraining"] < 75
-    (True, True)
+    >>> tuned, rewarded = found["supervised tuning"], found["PPO with pretraining"]
+    >>> bool(4.5 < tuned < 6 and 55 < rewarded < 75)
+    True
     """
     policy, judge = (float(parameters(model(of)).total) for of in (GPT, JUDGE))
     episodes = fact("instructgpt_episodes") * CONTEXT

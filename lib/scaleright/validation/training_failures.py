@@ -43,6 +43,7 @@ REASONS = {
     " chips",
     "internevo|modalities": "a slow network between hundreds of hosts: the model knows no"
     " congestion",
+    "torchao/": "chips whose power is limited, says the source, which no layout tells",
     "neuron/": "a chip and a compiler that no run in the fit shows",
     "narayanan2021/1.7B": "no FlashAttention, and a micro-batch that Table 1 leaves to the scripts",
 }
