@@ -6,7 +6,13 @@ from typing import Any, Self
 
 from scaleright.costs.cluster_grid import CLUSTERS
 from scaleright.costs.pretraining_doubts import USUAL, Doubts
-from scaleright.decisions.cluster_efficiency import LATE, Efficiency, Plan, ends_of_batches
+from scaleright.decisions.cluster_efficiency import (
+    LAST_DIGITS,
+    LATE,
+    Efficiency,
+    Plan,
+    ends_of_batches,
+)
 from scaleright.information import Choice, spread_between
 from scaleright.ops import item, where
 from scaleright.quantity import at, given, least, place_after
@@ -83,7 +89,9 @@ def _between(
     apart = {name: end for name, end in ends.items() if name != PACE}
     cost, then = (of.with_time(usd_per_day) for of in (plan, other))
     choice = Choice.of(cost, then, apart, **ALL_USUAL)
-    return Choice(choice.cost, choice.other, {STEPS: spread_between(*error), **choice.spreads})
+    # what moves both alike leaves a processor's last digits, which are no spread
+    spreads = {name: where(of > LAST_DIGITS, of, 0.0) for name, of in choice.spreads.items()}
+    return Choice(choice.cost, choice.other, {STEPS: spread_between(*error), **spreads})
 
 
 def _range(result: Any, ends: Mapping[str, Ends]) -> tuple[Any, Any]:
