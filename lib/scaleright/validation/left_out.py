@@ -14,9 +14,14 @@ from scaleright.pooling import Constants
 COVERAGE = 0.9
 """Share of measurements that a stated range is to hold."""
 TAILS = [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]
+SIDES = -1, 1
 HEARD = 30
 """Rows of a source that tell how far a prediction may be off; of more, each tells less, since rows
-of one source err alike.
+of one source err alike. Chosen among 1, 10, 30 and all with the share in range of the sources that
+no fit sees in sight, so that this share is no blind test. Weights by the correlation of the errors
+of a source (a design effect, nothing chosen) hold as many: 87.2 against 87.5 % of steps, 88.2
+against 88.1 % of serving; but the one source whose chips were short of power then sets the end of a
+dense step (2.75 in place of 1.45).
 """
 
 Fit = Callable[[Sequence[Any], np.ndarray], list[Constants]]
@@ -149,6 +154,11 @@ def _ends(ratios: np.ndarray, sources: np.ndarray) -> np.ndarray:
     return np.quantile(ratios, [0.5, *TAILS], weights=weights, method="inverted_cdf")
 
 
+def _outward(ends: Iterable[float]) -> list[float]:
+    """How far a low and a high end lie below and above 1, in logarithms; 0 for none."""
+    return [max(side * math.log(end), 0.0) for side, end in zip(SIDES, ends, strict=True)]
+
+
 def interval_rows(
     near: np.ndarray,
     far: np.ndarray,
@@ -172,16 +182,14 @@ def interval_rows(
         mine = kinds == name
         fitted = np.flatnonzero(mine[:known])
         ends = [_ends(of[fitted], sources[fitted]) for of in (near, far)]
-        more = [
-            max(math.log(there) ** 2 - math.log(here) ** 2, 0.0)
-            for here, there in zip(*ends, strict=True)
-        ]
+        by = zip(*(_outward(of[1:]) for of in ends), strict=True)
+        more = [max(there**2 - here**2, 0.0) for here, there in by]
         for source in ("", *sorted(unseen & set(sources[mine]))):
             rest, without = mine & (sources != source), f" without {source}" if source else ""
             middle, *both = _ends(ratios[rest], sources[rest])
             lent = [
-                math.exp(math.copysign(math.hypot(math.log(end), math.sqrt(by)), math.log(end)))
-                for end, by in zip(both, more[1:], strict=True)
+                end * math.exp(side * (math.sqrt(out**2 + further) - out))
+                for side, end, out, further in zip(SIDES, both, _outward(both), more, strict=True)
             ]
             for suffix, span in (("", both), (", borrowed", lent)):
                 rows = (name + suffix + without, "interval", middle, *span, rest.sum(), "quantile")
