@@ -156,12 +156,14 @@ def blackwell(on_all: Mapping[str, Study], unseen: Cheapest) -> Display:
     )
     other = where(unseen.usd > 0, other, "")
     return charts.sentence(
-        "The source says that Blackwell minimizes the cost of experiments. On the cheapest of"
+        "Token Cost Analysis says that Blackwell minimizes the cost of experiments. On the"
+        " cheapest of"
         " Blackwell's platforms your study costs {cheapest_new:usd}, <strong>{less}</strong> than"
         " on the H100 ({hopper:usd}){other}. A chip 50 times as"
         " good would make it a fiftieth.",
         provided=(cheapest_new > 0) & (hopper > 0),
-        otherwise="The source says that Blackwell minimizes the cost of experiments; under your"
+        otherwise="Token Cost Analysis says that Blackwell minimizes the cost of experiments;"
+        " under your"
         " contract the two are not both rented out.",
     )
 

@@ -114,7 +114,8 @@ def regrets(case: Any, found: Bets) -> Display:
 
 
 def of_the_two(found: Bets, safest: Quantity, too_dear: Quantity, flip: Quantity) -> Display:
-    """Which of the two is the better bet, which chip the safest, and what the source says.
+    """Which of the two is the better bet, which chip the safest, and what the MLPerf blog post
+    says.
 
     too_dear : what the safest loses at worst [1]
     flip : odds of mixtures at which the two cost the same [1]
@@ -130,9 +131,10 @@ def of_the_two(found: Bets, safest: Quantity, too_dear: Quantity, flip: Quantity
     agrees = where(found.agrees, "agrees", "disagrees")
     return charts.sentence(
         "Of the two, the {between}. The bet with the least regret at worst is the {safest},"
-        " {at_most}. The source's rule says {found.rule}, which {agrees} with the computed answer.",
+        " {at_most}. The MLPerf blog post's rule says {found.rule}, which {agrees} with the"
+        " computed answer.",
         provided=found.possible,
-        otherwise="The source's rule says {found.rule}, whatever was measured.",
+        otherwise="The MLPerf blog post's rule says {found.rule}, whatever was measured.",
     )
 
 
@@ -165,7 +167,8 @@ def racks_summary() -> Display:
 def rack_evidence(rack: chip_gains.RackEvidence) -> Display:
     """What else is known of racks."""
     return charts.sentence(
-        "In the source's own round a whole NVL72 did per GB200 {rack.whole_mixture:number} times"
+        "In the MLPerf blog post's own round a whole NVL72 did per GB200"
+        " {rack.whole_mixture:number} times"
         " the work of a B200 on DeepSeek-R1 and {rack.whole_dense:number} times on Llama-3.1-405B."
         " In a hurry, who submitted both to one round found {rack.same_low:number} to"
         " {rack.same_high:number}. The large advantage on mixtures begins between"
@@ -186,7 +189,8 @@ def dearest_dense(rack_premium: Quantity, dearest: Quantity) -> Display:
     """What the worst dense model costs more on a rack, a share of its cost on a server [1]."""
     return charts.sentence(
         "At a premium of {rack_premium:number} the worst of these dense models costs"
-        ' {dearest:percent} more on a rack: the source\'s "very uneconomical" asks for a premium'
+        ' {dearest:percent} more on a rack: the MLPerf blog post\'s "very uneconomical" asks for a'
+        " premium"
         " that nobody lists.",
         provided=dearest > 0,
         otherwise="At a premium of {rack_premium:number} no dense model costs more on a rack.",

@@ -105,7 +105,7 @@ def both_bills(
     rule: Quantity,
     computed: Quantity,
 ) -> Display:
-    """A year of both, an owned hour, the months until it has paid, and the source's rule."""
+    """A year of both, an owned hour, the months until it has paid, and Clarifai's rule."""
     agrees = where(rule == computed, "agrees", "disagrees")
     hour = charts.phrase("costs {owned_hour:usd}; below that, renting is cheaper")
     hour = where(case.hours_per_day > 0, hour, "has no price, since there is none")
@@ -114,10 +114,10 @@ def both_bills(
     return charts.sentence(
         "A year of owning costs <strong>{bill.total:usd}</strong>, a year of renting"
         " <strong>{rented:usd}</strong>. An owned hour of work {hour}. The rent saved {paid}. The"
-        " source's matrix says {rule}, which {agrees} with the computed answer.",
+        " Clarifai's matrix says {rule}, which {agrees} with the computed answer.",
         provided=rented >= 0,
         otherwise="A year of owning costs <strong>{bill.total:usd}</strong>; without a rent there"
-        " is nothing to set against it. The source's matrix says {rule}.",
+        " is nothing to set against it. Clarifai's matrix says {rule}.",
     )
 
 
@@ -199,9 +199,9 @@ def spent_by_month(spent: Mapping[str, Quantity], months: Quantity) -> Display:
 
 
 def rule_on_its_example() -> Display:
-    """The source's rule of hours a day, recomputed."""
+    """Clarifai's rule of hours a day, recomputed."""
     example = ("S2-4090-rule", "S2-second-year", "S2-4090-power-year", "S2-4090-rule-market")
-    words = "The rule recomputed: first from the source's own figures, then from the catalog's"
+    words = "The rule recomputed: first from Clarifai's own figures, then from the catalog's"
     return charts.table(claims.table(ids=(*example, "S2-h100-rule")), words)
 
 
@@ -288,7 +288,7 @@ def cheapest_plan(case: Any, plan: Quantity, break_even_hours: Quantity) -> Disp
     pays_above = where(break_even_hours <= 24, pays_above, no_hour)
     return charts.sentence(
         "The cheapest plan is to <strong>{plan}</strong>. The baseline works all day, the bursts"
-        " {case.burst_hours_per_day:hours 2} a day, and owning {pays_above}. The source's matrix"
+        " {case.burst_hours_per_day:hours 2} a day, and owning {pays_above}. Clarifai's matrix"
         " says to own the baseline and rent the bursts.",
         provided=plan != "",
         otherwise="Without a rent there are no plans to compare.",
@@ -296,7 +296,7 @@ def cheapest_plan(case: Any, plan: Quantity, break_even_hours: Quantity) -> Disp
 
 
 def deployment_tree(branches: pd.DataFrame) -> Display:
-    """The source's deployment tree, question by question [USD/year]."""
+    """Clarifai's deployment tree, question by question [USD/year]."""
     bills = dict.fromkeys(("rent", "multi-cloud", "on premises"), "usd")
     return charts.table(branches, "The tree, branch by branch; USD a year", bills)
 

@@ -274,7 +274,7 @@ def utilization(case: Any, found: Efficiency) -> Display:
 
 
 def source_curve(curve: Curve) -> Display:
-    """What S2 says of the curve, beside the computed one."""
+    """What Clarifai says of the curve, beside the computed one."""
     steep = charts.phrase(
         "it rises from {curve.at_first:percent} on {curve.first:whole} chips, where the model"
         " hardly fits, to {curve.top:percent} on {curve.most:whole}"
@@ -285,12 +285,14 @@ def source_curve(curve: Curve) -> Display:
     )
     start = where(curve.rises, steep, flat)
     return charts.sentence(
-        "S2 says that utilization <em>rises, plateaus, falls</em> as chips are added. Computed for"
+        "Clarifai says that utilization <em>rises, plateaus, falls</em> as chips are added."
+        " Computed for"
         " your run, {start}; it is level up to <strong>{curve.level:whole}</strong> chips, and"
-        " falls to {curve.at_last:percent} on {curve.last:whole}. S2 puts the optimum where the"
+        " falls to {curve.at_last:percent} on {curve.last:whole}. Clarifai puts the optimum where"
+        " the"
         " curve bends; what is worth most lies elsewhere, since a day has a value.",
         provided=curve.top > 0,
-        otherwise="Without a run there is no curve to set beside S2's.",
+        otherwise="Without a run there is no curve to set beside Clarifai's.",
     )
 
 

@@ -133,7 +133,8 @@ def cheapest_cloud(case: Any, months: CloudMonths, sure: Choice) -> Display:
         "With the discounts for commitments that are stated on prices on demand among the options,"
         " at today's prices, the cheapest is <strong>{best}</strong> at"
         " <strong>{best_bill:usd}</strong> a month. Of large"
-        f" public clouds {{of_large}}, of the others {{of_others}}. The source's rule says: {RULE}."
+        f" public clouds {{of_large}}, of the others {{of_others}}. Andreessen Horowitz's rule"
+        f" says: {RULE}."
         " The computed answer <strong>{agrees}</strong>.{known}",
         provided=best_bill > 0,
         otherwise="No seller is named who offers the {case.accelerator} {case.contract}{place}, so"
@@ -334,8 +335,11 @@ def chip_alone_then() -> Display:
 
 
 def said_of_clouds() -> Display:
-    """A folded table of what the source said of its table of clouds."""
-    said, words = ("S3-a100-spread", "S3-narrower", "S3-small-clouds"), "What the source said of it"
+    """A folded table of what Andreessen Horowitz said of its table of clouds."""
+    said, words = (
+        ("S3-a100-spread", "S3-narrower", "S3-small-clouds"),
+        "What Andreessen Horowitz said of it",
+    )
     return charts.folded(
         charts.table(claims.table(ids=said), words), f"{words}: {len(said)} claims"
     )

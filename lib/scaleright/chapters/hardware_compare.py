@@ -148,7 +148,7 @@ def ranking(best: choice.Cheapest, any_chip: choice.Priced, form: Any) -> Any:
 
 def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display:
     """How a group of the cheapest chip runs the model of so many bytes, what the demand takes, and
-    what the source says.
+    what Andreessen Horowitz says.
     """
     of, training = best.of, case.task == "training"
     group_size, chips, bill = of["group"], of["chips"], of["bill_usd"]
@@ -175,10 +175,12 @@ def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display
     return charts.sentence(
         "One <strong>{best.chip}</strong> {does} A demand of {case.tokens_per_s:whole} tokens a"
         " second at its peak takes <strong>{chips:whole}</strong>, which cost {bill:usd} an hour:"
-        " {whole:usd} a million where whole groups are paid for.{other} The source's rule for such"
+        " {whole:usd} a million where whole groups are paid for.{other} Andreessen Horowitz's rule"
+        " for such"
         " a workload is the {rule}, which {agrees} with the computed answer.",
         provided=best.chip != "",
-        otherwise="The source's rule for such a workload is the {rule}; nothing considered here can"
+        otherwise="Andreessen Horowitz's rule for such a workload is the {rule}; nothing"
+        " considered here can"
         " run it.",
     )
 
@@ -277,7 +279,8 @@ def cards() -> Display:
     """Consumer cards beside data-center chips."""
     return charts.table(
         hardware_hours.cards_beside_chips(),
-        "The source's pair, and five cards that match an H100 in arithmetic: three years at their"
+        "Andreessen Horowitz's pair, and five cards that match an H100 in arithmetic: three years"
+        " at their"
         " limits at $0.10 per kWh",
         formats={"FP16, FP32 sums": "si FLOP/s", "bandwidth": "si B/s"}
         | dict.fromkeys((hardware_hours.LIMIT_W, "energy [kWh]"), "whole"),
@@ -291,8 +294,8 @@ def cards_in_short() -> Display:
 
 
 def criteria(rows: pd.DataFrame, price: Quantity) -> Display:
-    """What the source says to look at, beside what it comes to: `hardware_criteria.criteria`; the
-    controls of the price are those that they would depend on.
+    """What Andreessen Horowitz says to look at, beside what it comes to:
+    `hardware_criteria.criteria`; the controls of the price are those that they would depend on.
     """
     if rows.empty:
         return charts.at_defaults(charts.sentence(NOTHING), price)

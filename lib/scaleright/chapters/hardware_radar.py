@@ -183,7 +183,7 @@ def leader(
     lead: placing.Lead,
     points: Mapping[str, Any],
 ) -> Display:
-    """The points of the chip that leads, what its speed rests on, and what the source says."""
+    """The points of the chip that leads, what its speed rests on, and what Clarifai says."""
     its = {axis: at(of, chip=lead.chip) for axis, of in points.items()}
     its = [(axis + " " + charts.say(of, "number 2"), of > -np.inf) for axis, of in its.items()]
     axes, measured = charts.listed(its), at(on.submission.there, chip=lead.chip)
@@ -194,7 +194,7 @@ def leader(
     agrees = where(at(on.spec.kind, chip=lead.chip) == rule, "agrees", "disagrees")
     return charts.sentence(
         "The points of the {lead.chip} are, axis by axis{axes}. Its speed is {basis}. For such"
-        " weights the source's radar points to a {rule}, which {agrees}.",
+        " weights Clarifai's radar points to a {rule}, which {agrees}.",
         provided=lead.chip != "",
         otherwise="Nothing leads, so there is nothing to explain.",
     )
@@ -296,11 +296,11 @@ def alternatives_in_short() -> Display:
 
 
 def source(case: SimpleNamespace, span: float) -> Display:
-    """The source's words beside points at a span."""
+    """Clarifai's words beside points at a span."""
     words = evidence.source_words(span)
     beside = charts.table(
         words,
-        "The source's words beside points on stable-diffusion-xl Offline, rented (H100 SXM = 5)",
+        "Clarifai's words beside points on stable-diffusion-xl Offline, rented (H100 SXM = 5)",
         formats=dict.fromkeys(words.columns[[2, 4, 5]], "number 2"),
         name="source",
     )
@@ -308,7 +308,7 @@ def source(case: SimpleNamespace, span: float) -> Display:
 
 
 def source_in_short(span: float) -> Display:
-    """Where the source's words hold."""
+    """Where Clarifai's words hold."""
     return charts.sentence(evidence.tpus_ahead(evidence.source_words(span)))
 
 

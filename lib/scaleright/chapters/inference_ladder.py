@@ -42,7 +42,7 @@ def answer(case: Any, ladder: Ladder, saved: Saved, hour: PaidHour) -> charts.Di
     return charts.answer_card(
         "The ladder takes <strong>{case.model}</strong> in {ladder.form} from {today.chips:whole}"
         " {case.accelerator} to <strong>{end.chips:whole}</strong>:"
-        " <strong>{saving:percent}</strong> less{money}. The source promises"
+        " <strong>{saving:percent}</strong> less{money}. Clarifai promises"
         f" {PROMISED} to everyone.",
         provided=possible,
         otherwise="<strong>{case.model}</strong> in {ladder.form} cannot be served on"
@@ -91,7 +91,7 @@ def quality(ladder: Ladder) -> charts.Display:
 def by_rung(
     case: Any, ladder: Ladder, saving: Quantity, shares: Mapping[str, Any]
 ) -> charts.Display:
-    """What each rung of the source saves, and whether the whole is what it promises."""
+    """What each rung of Clarifai's ladder saves, and whether the whole is what it promises."""
     smaller, (first, second, third, fourth) = ladder.steps[1], shares.values()
     cases = [
         (smaller.taken, charts.phrase("saves {smaller.saving:percent}")),
@@ -104,14 +104,14 @@ def by_rung(
         "{case.smaller} instead {ahead}. Rung by rung, quantizing and pruning save {first:percent}"
         " of the fleet, adapters {second:percent} of what is left, batching and caches"
         " {third:percent}, pooling {fourth:percent}. Together that is"
-        f" <strong>{{saving:percent}}</strong>, which {{agrees}} the source's {PROMISED}.",
+        f" <strong>{{saving:percent}}</strong>, which {{agrees}} Clarifai's {PROMISED}.",
         provided=ladder.steps[0].chips > 0,
         otherwise="There is no fleet to save from.",
     )
 
 
 def checklist(ladder: Ladder, levers: pd.DataFrame) -> charts.Display:
-    """What each lever of the source's checklist saves, or why it is left; what all so far save."""
+    """What each lever of Clarifai's checklist saves, or why it is left; what all so far save."""
     today, *steps = ladder.steps
     columns = {
         "lever": levers["lever"],
@@ -121,7 +121,7 @@ def checklist(ladder: Ladder, levers: pd.DataFrame) -> charts.Display:
         "risks": levers["risk"],
         "measure": levers["measure"],
     }
-    about = "S2's checklist for your service, in its order"
+    about = "Clarifai's checklist for your service, in its order"
     return charts.table(pd.DataFrame(columns), about, {"so far": "percent"}, name="checklist")
 
 
@@ -277,7 +277,7 @@ def one_at_a_time(lever: str, saving: float) -> charts.Display:
 
 
 def quantized_first(late: float, early: float) -> charts.Display:
-    """What the source's order costs, and why [accelerators]."""
+    """What Clarifai's order costs, and why [accelerators]."""
     return charts.sentence(
         f"{late:.0f} chips if it quantizes first, {early:.0f} if it batches first: four bits save"
         " the memory that a static batch is short of, so they are taken, and then stay where"

@@ -133,7 +133,7 @@ def logits(case: Any, shape: Any, bill: TrainingMemory) -> Display:
 
 
 def thirteen_billion(kept: Quantity, again: Quantity, room: float) -> Display:
-    """A table of what the source's 13B takes on one to eight chips."""
+    """A table of what Clarifai's 13B takes on one to eight chips."""
     return charts.table(
         memory_tables.on_few_chips(kept, again, room, f"of {si(room, 'B')}"),
         "LLaMA-13B, all weights, sequences of 2,048, everything shared out: bytes on each chip",

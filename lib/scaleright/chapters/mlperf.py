@@ -178,7 +178,7 @@ _BEST = "tokens/s per accelerator, best of each"
 
 
 def racks() -> Display:
-    """The rack that S4 judges against boxes of 8, per chip."""
+    """The rack that the MLPerf blog post judges against boxes of 8, per chip."""
     rows, _ = tables.racks_apart()
     return charts.table(rows, f"GB200 NVL72 against B200: {_BEST}", name="nvl72")
 
@@ -301,23 +301,29 @@ def worth_of_knowing(case: Any, found: Versus) -> Display:
 
 
 def s4_reasons() -> Display:
-    """Why S4's cells differ from the rows."""
-    return charts.table(s4.reasons(), "The cells of S4's two tables, by why they differ")
+    """Why the MLPerf blog post's cells differ from the rows."""
+    return charts.table(
+        s4.reasons(), "The cells of the MLPerf blog post's two tables, by why they differ"
+    )
 
 
 def s4_results() -> Display:
-    """S4's table of results, recomputed; folded."""
+    """The MLPerf blog post's table of results, recomputed; folded."""
     columns = ["benchmark", "chip", "scenario", "figure", "printed", "recomputed", "reason"]
     digits = dict.fromkeys(("printed", "recomputed"), "number 6")
-    cells = charts.table(s4.cells()[columns], "S4's table of results", digits, name="s4-results")
-    return charts.folded(cells, f"All {len(s4.cells())} cells of S4's table of results")
+    cells = charts.table(
+        s4.cells()[columns], "The MLPerf blog post's table of results", digits, name="s4-results"
+    )
+    return charts.folded(
+        cells, f"All {len(s4.cells())} cells of the MLPerf blog post's table of results"
+    )
 
 
 def s4_specifications() -> Display:
-    """S4's table of specifications, checked; folded."""
+    """The MLPerf blog post's table of specifications, checked; folded."""
     columns = ["chip", "figure", "printed", "recomputed", "unit", "reason"]
     digits = dict.fromkeys(("printed", "recomputed"), "number 5")
-    rows, words = s4.specifications()[columns], "S4's table of specifications"
+    rows, words = s4.specifications()[columns], "The MLPerf blog post's table of specifications"
     return charts.folded(
         charts.table(rows, words, digits, name="s4-specifications"), "Specifications"
     )

@@ -105,12 +105,13 @@ def step(ways: Mapping[str, Way]) -> charts.Display:
 
 
 def source_rule(rule: Any, split: Split) -> charts.Display:
-    """What the source's selector says, and whether the computed answer agrees."""
+    """What Clarifai's selector says, and whether the computed answer agrees."""
     agrees = where(selector.accepts(rule, split.way), "agrees", "differs")
     return charts.sentence(
-        "S2's Parallelism Selector says: {rule}. The computed answer <strong>{agrees}</strong>.",
+        "Clarifai's Parallelism Selector says: {rule}. The computed answer"
+        " <strong>{agrees}</strong>.",
         provided=split.seconds > 0,
-        otherwise="S2's Parallelism Selector says: {rule}. No layout that was weighed fits.",
+        otherwise="Clarifai's Parallelism Selector says: {rule}. No layout that was weighed fits.",
     )
 
 
@@ -120,8 +121,8 @@ def _of_the_run(shown: charts.Display, case: Any) -> charts.Display:
 
 
 def reasons(case: Any, verdict: Verdict) -> charts.Display:
-    """The verdict of the whole search, with why each other way loses; `source_rule` says the
-    source's.
+    """The verdict of the whole search, with why each other way loses; `source_rule` says
+    what Clarifai says.
     """
     return _of_the_run(charts.Display(replace(verdict, rule="")._repr_mimebundle_()), case)
 
@@ -139,7 +140,7 @@ def memory(case: Any, own: TrainingRun, held: pd.DataFrame) -> charts.Display:
 
 
 def playbook(case: Any, own: TrainingRun, rows: pd.DataFrame) -> charts.Display:
-    """S2's playbook with the figures of the run."""
+    """Clarifai's playbook with the figures of the run."""
     job = f"{own.model.name} over {own.chips:,} {own.chip.name}"
     shown = charts.table(rows, f"Ways to split {job}", name="playbook")
     return _of_the_run(shown, case)

@@ -198,8 +198,8 @@ def gpt3_does_not_fit() -> Display:
 
 
 def gpt3_bills() -> Display:
-    """A table of what GPT-3's training costs at the source's price, and at what was reached and
-    paid.
+    """A table of what GPT-3's training costs at Andreessen Horowitz's price, and at what was
+    reached and paid.
     """
     of = f"GPT-3 on A100: {si(gpt3.training_flop(), 'FLOP')}"
     return charts.table(gpt3.training_bills(), of, {"utilization": "percent"})

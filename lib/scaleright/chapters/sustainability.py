@@ -112,7 +112,7 @@ def power_counted(of: Deployment, made: Footprint, nobody: Any) -> Display:
 
 
 def scorecard(of: Deployment) -> Display:
-    """The deployment on the source's four axes."""
+    """The deployment on Clarifai's four axes."""
     rated = eco.scorecard(of)
     for column in ("yours", "poor", "good"):
         rated[column] = _said(rated[column], rated["kind"])
@@ -160,12 +160,12 @@ def first_change(of: Deployment, best: FirstChange, nobody: Any) -> Display:
 def grade(of: Deployment, grade: Grade, nobody: Any) -> Display:
     """How a deployment that serves tokens scores."""
     agrees = where(grade.agrees, "agrees", "disagrees")
-    no_tokens = "A training run states no tokens, so that the source's rule for serving does not"
+    no_tokens = "A training run states no tokens, so that Clarifai's rule for serving does not"
     not_rated = where(of.training, f"{no_tokens} apply", nobody)
     return charts.sentence(
         "It <strong>{grade.says}</strong>: the accelerators take {grade.joules:number} J for a"
         " token, idle hours included, on a scale from {grade.good:number} (good) to"
-        " {grade.poor:number} (poor). The source says that it {grade.rule}, which {agrees} with the"
+        " {grade.poor:number} (poor). Clarifai says that it {grade.rule}, which {agrees} with the"
         " computed answer.",
         provided=of.served,
         otherwise="{not_rated}.",
@@ -198,7 +198,7 @@ def savings(of: Deployment) -> Display:
 
 
 def the_93_percent() -> Display:
-    """The source's 93 %, recomputed."""
+    """Clarifai's 93 %, recomputed."""
     ids = ("S2-93-use", "S2-93-use-and-life", "S2-93-study", "S2-93-carbon")
     return charts.table(claims.table(ids=ids), "The 93 % recomputed")
 
@@ -271,7 +271,7 @@ def small_or_full(smaller: float, fuller: float, small: float, full: float) -> D
         "Both count: the smaller model saves a factor of {smaller:number 2} on the same idle chip,"
         " full batches and use another {fuller:number 2}. The small chip beats the idle big one"
         " ({small:number 2} times less on the T4), but not a full one, which takes {full:number 2}"
-        " times less than the T4. So what the source praises is use, more than the chip."
+        " times less than the T4. So what Clarifai praises is use, more than the chip."
     )
 
 
@@ -293,7 +293,7 @@ def images() -> Display:
 
 
 def images_and_households() -> Display:
-    """What the source says of images, inference and households, recomputed."""
+    """What Clarifai says of images, inference and households, recomputed."""
     ids = ("S2-images-miles", "S2-ai-twh-high", "S2-households")
     return charts.table(claims.table(ids=ids), "Images, inference and households, recomputed")
 

@@ -129,7 +129,7 @@ def cost_by_load(case: Any, found: Found) -> Display:
 
 
 def cheapest(found: Found, place: Any, source_load: Any) -> Display:
-    """The price each way, what the accelerator does, and the load that the source asks for."""
+    """The price each way, what the accelerator does, and the load that Clarifai asks for."""
     speed, (rented, owned, api), *_, paid = found
     best = least({"the API": api, "renting": rented, "owning": owned})[0]
     only = charts.phrase("Only the API has a price for this case, {api:usd}.")
@@ -140,10 +140,10 @@ def cheapest(found: Found, place: Any, source_load: Any) -> Display:
         " ({place}) and {api:usd} at the API, so <strong>{best}</strong> is cheapest. At full"
         " load one accelerator writes {speed.tokens_per_s:output tokens a second},"
         " {speed.batch:whole answers} at once on {speed.chips:whole} that work together, and the"
-        " first token of an answer comes after {speed.ttft_s:duration}. The source's calculator"
+        " first token of an answer comes after {speed.ttft_s:duration}. Clarifai's calculator"
         " asks for {source_load:percent} utilization at this size, whatever the prices.",
         provided=found.known,
-        otherwise="{only} The source's calculator asks for {source_load:percent} utilization at"
+        otherwise="{only} Clarifai's calculator asks for {source_load:percent} utilization at"
         " this size, whatever the prices.",
     )
 
@@ -287,7 +287,7 @@ def bill(case: Any, found: Found, bills: tuple[Ways, Ways, Ways], fleet: Any, bu
 
 
 def sizes(compared: pd.DataFrame, case: Any) -> Display:
-    """A table of models of about the source's sizes, and from which load each beats an API."""
+    """A table of models of about Clarifai's sizes, and from which load each beats an API."""
     pace, contract = case.pace_tokens_per_s, case.contract
     table = charts.table(
         compared,
@@ -301,22 +301,23 @@ def sizes(compared: pd.DataFrame, case: Any) -> Display:
 
 
 def eight_and_fourteen(compared: pd.DataFrame, case: Any) -> Display:
-    """Two of these models side by side, and who stands for the source's 13B."""
+    """Two of these models side by side, and who stands for Clarifai's 13B."""
     of = compare_sizes(compared, "Qwen3-8B", "Qwen3-14B")
     hosts = market.api_price("Mistral-NeMo-12B").companies
     said = charts.sentence(
         "On the same chip renting the 8B pays <strong>{of.small_load:load}</strong>, the 14B"
         " <strong>{of.large_load:load}</strong>: the larger model writes at {of.speed:percent} of"
         " the speed, and its hosts ask {of.price:number 2} times as much for its answers. For the"
-        " source's 13B the claims below take Mistral-NeMo-12B, which {hosts:whole} companies host."
+        " Clarifai's 13B the claims below take Mistral-NeMo-12B, which {hosts:whole} companies"
+        " host."
     )
     return charts.at_defaults(said, case.pace_tokens_per_s, case.contract)
 
 
 def source_loads() -> Display:
-    """The source's claims on loads."""
+    """Clarifai's claims on loads."""
     found = claims.table(ids=("S2-7b-load", "S2-13b-load", "S2-13b-over-7b"))
-    return charts.table(found, "The source's two loads at every measured shape of request")
+    return charts.table(found, "Clarifai's two loads at every measured shape of request")
 
 
 def spans(case: Any, paid: Paid, tables: ServingChoices) -> Display:

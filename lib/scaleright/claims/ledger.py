@@ -13,6 +13,7 @@ from types import MappingProxyType, ModuleType
 import pandas as pd
 
 from scaleright import catalog
+from scaleright.claims.documents import documents, named
 from scaleright.claims.verdicts import (
     HOLD,
     MEANINGS,
@@ -63,6 +64,10 @@ def _recomputed(claim_id: str) -> Recomputed | None:
     return known[claim_id]() if claim_id in known else None
 
 
+_TOLD = ("statement", "call", "inputs", "why", "missing")
+"""What a reader is told of a claim in words."""
+
+
 @catalog.shared
 def claims() -> tuple[Claim, ...]:
     """The rows of `data/claims.csv`; an empty end of an interval is open."""
@@ -70,7 +75,8 @@ def claims() -> tuple[Claim, ...]:
     rows = rows.fillna(
         dict.fromkeys(rows.columns, "") | {"low": -math.inf, "high": math.inf, "digits": 2}
     )
-    return tuple(Claim(**row) for row in rows.to_dict("records"))
+    told = {name: rows[name].map(named) for name in _TOLD}
+    return tuple(Claim(**row) for row in rows.assign(**told).to_dict("records"))
 
 
 def stated_interval(claim_id: str) -> tuple[float, float]:
@@ -169,7 +175,7 @@ def table(
     return pd.DataFrame(
         [
             {
-                "claim": f"{f.claim.source}: {f.claim.statement}",
+                "claim": f"{documents()[f.claim.source].short}: {f.claim.statement}",
                 "claimed": interval(f.claim.low, f.claim.high, f.claim.unit),
                 "recomputed": (
                     interval(f.recomputed.low, f.recomputed.high, f.claim.unit)

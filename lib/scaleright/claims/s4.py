@@ -365,7 +365,7 @@ def cells(benchmark: str | None = None) -> pd.DataFrame:
     """
     found = [cell for cell in judged() if cell.benchmark]
     if benchmark is not None:
-        one_of(benchmark, [cell.benchmark for cell in found], "benchmark of S4")
+        one_of(benchmark, [cell.benchmark for cell in found], "benchmark of the MLPerf blog post")
     return _frame(cell for cell in found if benchmark in (None, cell.benchmark))
 
 

@@ -39,7 +39,7 @@ def break_even_hours_per_day(
     busy_watts, idle_watts, pue, usd_per_kwh : see `power.energy_kwh_per_year`, and the price of
         power [USD/kWh]
 
-    Source: S2's Capex vs Opex matrix asks for it and quotes 4 to 6; derived here.
+    Source: Clarifai's Capex vs Opex matrix asks for it and quotes 4 to 6; derived here.
 
     >>> round(break_even_hours_per_day(0.35, 800.0, 550.0, 0.0, 1.0, 0.16), 1)
     8.4
@@ -219,7 +219,7 @@ def fleet_usd_per_year(
         [USD/h]
     the others : as in `break_even_hours_per_day`, per accelerator
 
-    Source: S2's hybrid rule (own the baseline, rent the bursts), here priced.
+    Source: Clarifai's hybrid rule (own the baseline, rent the bursts), here priced.
 
     >>> fleet_usd_per_year(0, 1, 0, 0.0, 2.0, 4.0, 9000.0, 700.0, 70.0, 1.3, 0.1).total
     17532.0

@@ -1,6 +1,6 @@
 """GPT-3 on an A100, the running example of a source: seconds of a prompt, dollars of training.
 
-The figures of the source stand in the ledger of claims; here is the same case, computed.
+Andreessen Horowitz's figures stand in the ledger of claims; here is the same case, computed.
 """
 
 from math import ceil
@@ -48,7 +48,7 @@ def least_chips() -> int:
 
 @lookup
 def prompt_flop() -> float:
-    """Arithmetic of the source's prompt by the rule 2 p n [FLOP].
+    """Arithmetic of Andreessen Horowitz's prompt by the rule 2 p n [FLOP].
 
     >>> f"{prompt_flop():.3g}"
     '3.58e+14'
@@ -83,7 +83,8 @@ def training_usd(usd_per_hour: float, utilization: float) -> float:
 
 @lookup
 def prompt_seconds() -> pd.DataFrame:
-    """Seconds of the source's prompt on a processor and on one A100, and what each assumes.
+    """Seconds of Andreessen Horowitz's prompt on a processor and on one A100, and what each
+    assumes.
 
     >>> prompt_seconds()["time"].round(1).tolist()[2:]
     [1.1, 175.4]
@@ -91,12 +92,12 @@ def prompt_seconds() -> pd.DataFrame:
     clock, tokens = fact("cpu_clock_hz"), fact("gpt3_prompt_tokens")
     a_token = transformer.memory_seconds(weights_bytes(), chip().require("memory_bytes_per_s"), 1.0)
     speeds = {
-        ("one CPU core, one operation a cycle", "the source's 32 hours"): clock,
+        ("one CPU core, one operation a cycle", "Andreessen Horowitz's 32 hours"): clock,
         ("one CPU core with its vector units", "what such a core can do"): clock
         * fact("cpu_fp32_flop_per_cycle"),
         (
             "one A100 at peak arithmetic",
-            "the source's one second: a prompt read in one pass",
+            "Andreessen Horowitz's one second: a prompt read in one pass",
         ): chip().peak_flops("bf16"),
     }
     rows = [
@@ -110,7 +111,7 @@ def prompt_seconds() -> pd.DataFrame:
 @lookup
 def rents_then() -> tuple[float, float]:
     """What the cheapest and the dearest cloud asked for an hour of an A100 at the end of the year
-    of the source [USD/h].
+    of Andreessen Horowitz [USD/h].
 
     >>> rents_then()[0]
     1.1
@@ -121,15 +122,15 @@ def rents_then() -> tuple[float, float]:
 
 @lookup
 def training_bills() -> pd.DataFrame:
-    """Rent of the training run at the source's peak speed and price, and at what was reached and
-    paid.
+    """Rent of the training run at Andreessen Horowitz's peak speed and price, and at what was
+    reached and paid.
 
     >>> training_bills()["utilization"].tolist()[0]
     1.0
     """
     reached, (cheapest, dearest) = fact("gpt3_size_mfu_a100"), rents_then()
     cases = [
-        ("the source: peak speed at $2.00 an hour", 1.0, 2.0),
+        ("Andreessen Horowitz: peak speed at $2.00 an hour", 1.0, 2.0),
         ("the best published utilization of this model and chip", reached, 2.0),
         ("the same at the cheapest cloud's A100 of 2023", reached, cheapest),
         ("the same at the dearest cloud's A100 of 2023", reached, dearest),

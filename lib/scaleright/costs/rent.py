@@ -36,7 +36,8 @@ def compute_usd(flop, peak_flops, utilization, usd_per_hour):
     utilization : achieved share of that peak (MFU) [1], 0 < utilization <= 1
     usd_per_hour : rent of one accelerator [USD/h]
 
-    Source: definition; S3 prices GPT-3's 3.14e23 FLOP this way at a utilization of 1.
+    Source: definition; Andreessen Horowitz prices GPT-3's 3.14e23 FLOP this way at a utilization of
+    1.
 
     >>> round(compute_usd(3.14e23, 312e12, 1.0, 2.0))
     559117

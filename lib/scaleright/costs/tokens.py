@@ -36,7 +36,7 @@ def usd_per_million_tokens(usd_per_hour, tokens_per_s, utilization):
         the price is to be per output token with the prompts that this speed was measured with
     utilization : share of the paid time at that load [1], 0 < utilization <= 1
 
-    Source: definition; [S2, Unit-Economics Calculator] in one line.
+    Source: definition; Clarifai's Unit-Economics Calculator in one line.
 
     >>> round(usd_per_million_tokens(2.0, 1000.0, 0.40), 2)
     1.39
@@ -65,7 +65,7 @@ def break_even_utilization(usd_per_hour, tokens_per_s, usd_per_million):
     usd_per_million : price of the same tokens at the API [USD / 1e6 token], see
         `mix_usd_per_million`
 
-    Source: definition; [S2] quotes 50 % for a 7B model and 10 % for a 13B model.
+    Source: definition; Clarifai quotes 50 % for a 7B model and 10 % for a 13B model.
 
     >>> round(break_even_utilization(2.0, 1000.0, 1.0), 3)
     0.556

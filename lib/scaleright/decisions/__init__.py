@@ -1,3 +1,3 @@
-"""Judgment: one module per framework of the source documents, each ending in one shared
+"""Judgment: one module per framework of the five documents, each ending in one shared
 `Verdict`.
 """

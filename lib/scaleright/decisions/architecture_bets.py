@@ -1,11 +1,11 @@
 """Hardware and model architecture coupling (F20): what a chip gains on each kind of model, and what
 the wrong bet costs.
 
-S4 says that an NVL72 gains nearly tenfold on a mixture of experts and four to five times on a dense
-model, so that buying it is betting on mixtures. Here the gain is that of a chip, from MLPerf
-results of one round; the bet is its price per unit of work on each kind of model against the odds
-of each (`bets` for a reader's case). `chip_gains` has the gains of all chips, `scale_up` says which
-resource a gain is made of.
+The MLPerf blog post says that an NVL72 gains nearly tenfold on a mixture of experts and four to
+five times on a dense model, so that buying it is betting on mixtures. Here the gain is that of a
+chip, from MLPerf results of one round; the bet is its price per unit of work on each kind of model
+against the odds of each (`bets` for a reader's case). `chip_gains` has the gains of all chips,
+`scale_up` says which resource a gain is made of.
 """
 
 from functools import reduce
@@ -22,7 +22,7 @@ from scaleright.names import one_of
 from scaleright.ops import INFINITY, minimum, where
 from scaleright.order import ordered
 
-SOURCE = "S4, hardware bound to model architecture"
+SOURCE = "The MLPerf blog post"
 ARCHITECTURES = {
     "dense": "dense language model",
     "mixture": "mixture of experts",
@@ -46,7 +46,7 @@ CHIPS = tuple(dict.fromkeys(chip for pair in GENERATIONS for chip in pair))
 BETS = ("H200 SXM", "B200", "B300", "GB200", "GB300", "MI355X")
 """Those of them to bet on."""
 SERVER = 8
-"""Chips of a server; S4 takes a larger domain for a bet on mixtures."""
+"""Chips of a server; the MLPerf blog post takes a larger domain for a bet on mixtures."""
 
 
 @shared
@@ -127,8 +127,8 @@ def relative_costs(prices: list, rates: list) -> list:
 
 
 def source_rule(mixture_probability: Any):
-    """What S4's thesis comes to: the rack if mixtures of experts are here to stay, else the server;
-    the odds may be live.
+    """What the MLPerf blog post's thesis comes to: the rack if mixtures of experts are here to
+    stay, else the server; the odds may be live.
 
     >>> source_rule(0.7), source_rule(0.2)
     ('NVL72', 'eight-chip server')

@@ -214,7 +214,7 @@ class Bets:
 
     @property
     def rule(self) -> Any:
-        """What S4 says, see `source_rule`."""
+        """What the MLPerf blog post says, see `source_rule`."""
         return source_rule(self.case.mixture_probability)
 
     @property

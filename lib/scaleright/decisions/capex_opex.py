@@ -1,4 +1,4 @@
-"""Capex vs Opex Decision Matrix (F2): rent, buy or mix, by computed money beside the source's
+"""Capex vs Opex Decision Matrix (F2): rent, buy or mix, by computed money beside Clarifai's
 hours-a-day rule.
 """
 
@@ -13,13 +13,13 @@ from scaleright.formulas import lookup
 from scaleright.ops import INFINITY, where
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, figure, usd
 
-SOURCE = "S2, Capex vs Opex Decision Matrix"
+SOURCE = "Clarifai's Capex vs Opex Decision Matrix"
 RENT_BELOW_HOURS, BUY_AFTER_MONTHS = 4.0, 18.0
 
 
 def source_rule(hours_per_day, months, accelerators: int = 1, bursts: bool = False):
-    """What S2's matrix says, from hours of use a day, months of need, and whether the load bursts:
-    rent, buy or hybrid.
+    """What Clarifai's matrix says, from hours of use a day, months of need, and whether the load
+    bursts: rent, buy or hybrid.
 
     The document leaves gaps: above six hours it says buy elsewhere in the text, and between four
     and six hours for less than 18 months it says nothing; the reading here is to rent. Hours and
@@ -46,7 +46,7 @@ def capex_opex(
     ownership : price, resale, years, power and overheads of one accelerator
     usd_per_hour : rent of one accelerator [USD/h]
     hours_per_day : mean hours of use a day, 0 to 24 [h/day]
-    accelerators : how many are needed [1]; scales the money, and S2's rule looks at it
+    accelerators : how many are needed [1]; scales the money, and Clarifai's rule looks at it
 
     >>> capex_opex(Ownership.typical("RTX 4090", "home"), usd_per_hour=0.18, hours_per_day=1.0).what
     'rent'

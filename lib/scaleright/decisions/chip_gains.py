@@ -1,5 +1,5 @@
 """What each chip does over the one before it by kind of model, as measured, and what remains of
-S4's thesis on racks (F20).
+the MLPerf blog post's thesis on racks (F20).
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def _ranges(rows: pd.DataFrame) -> pd.Series:
 
 @shared
 def thesis() -> pd.DataFrame:
-    """What would have to be true for S4's thesis: gains of a rack's chip over its sibling, each the
-    premium at which it loses.
+    """What would have to be true for the MLPerf blog post's thesis: gains of a rack's chip over its
+    sibling, each the premium at which it loses.
 
     Columns: those of `gains`, same_submitter (gain as those found it who submitted both, the
     median; missing if nobody did), name (of the model and its kind), range (in words), hurry
@@ -200,8 +200,8 @@ def rack_summary() -> pd.DataFrame:
 class RackEvidence:
     """Evidence on racks beyond the best submissions of both.
 
-    whole_mixture, whole_dense : gain of a whole rack in the round of S4, on DeepSeek-R1 and on
-        Llama-3.1-405B
+    whole_mixture, whole_dense : gain of a whole rack in the round of the MLPerf blog post, on
+        DeepSeek-R1 and on Llama-3.1-405B
     same_low, same_high : lowest and highest gain in a hurry as those found it who submitted both
     within_s, beyond_s : limits on a token between which the advantage on mixtures begins [s]
     """

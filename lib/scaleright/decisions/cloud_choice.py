@@ -24,7 +24,7 @@ from scaleright.quantity import choose, look_up
 from scaleright.quantity.rows import Row
 from scaleright.units import MONTHS_PER_YEAR, usd
 
-SOURCE = "S3, cloud comparison"
+SOURCE = "Andreessen Horowitz's cloud comparison"
 RULE = "a specialized cloud"
 """S3: smaller, specialized clouds ask less than the large public ones, before and after
 negotiation.
@@ -231,8 +231,8 @@ def cloud_options(
 
 
 def cloud_choice(listings: pd.DataFrame, **given) -> Verdict:
-    """The cheapest cloud for a chip and load, beside S3's rule that it is a specialized one;
-    arguments as `cloud_options`.
+    """The cheapest cloud for a chip and load, beside Andreessen Horowitz's rule that it is a
+    specialized one; arguments as `cloud_options`.
 
     >>> from scaleright import market
     >>> cloud_choice(market.cheapest("H100 SXM", 8)).rule
@@ -253,7 +253,8 @@ def cloud_choice(listings: pd.DataFrame, **given) -> Verdict:
         f"it costs {usd(best['usd_per_month'])} a month{moved}",
         (
             f"{plain.iloc[0]['option']} the dearest of {len(plain)} providers asks {spread:.2g}"
-            f" times as much as the cheapest; S3 saw nearly {SOURCE_SPREAD:g} times"
+            f" times as much as the cheapest; Andreessen Horowitz saw nearly {SOURCE_SPREAD:g}"
+            f" times"
         ),
     ]
     if best["term_years"]:

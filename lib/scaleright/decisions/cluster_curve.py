@@ -1,4 +1,6 @@
-"""S2's Utilization Efficiency Curve, which "rises, plateaus, falls", beside the computed one."""
+"""Clarifai's Utilization Efficiency Curve, which "rises, plateaus, falls", beside the computed
+one.
+"""
 
 from dataclasses import dataclass
 from functools import reduce

@@ -1,5 +1,5 @@
-"""Deployment Decision Tree (F10): the branch a case takes in S2's tree, with the computed money of
-each branch.
+"""Deployment Decision Tree (F10): the branch a case takes in Clarifai's tree, with the computed
+money of each branch.
 """
 
 from typing import Any
@@ -15,14 +15,14 @@ from scaleright.order import names_by
 from scaleright.quantity import least
 from scaleright.units import MONTHS_PER_YEAR, usd
 
-SOURCE = "S2, Deployment Decision Tree"
+SOURCE = "Clarifai's Deployment Decision Tree"
 
 
 def source_branch(
     hours_per_day: float, months: float, accelerators: int, sensitive_data: bool, many_regions: bool
 ) -> str:
-    """The branch that S2's tree takes; data that must not leave comes first, then regions, then
-    size, then hours.
+    """The branch that Clarifai's tree takes; data that must not leave comes first, then regions,
+    then size, then hours.
 
     The document gives no order; this one puts what forbids before what merely costs. Arguments as
     in `deployment`, and the months for which the accelerators are needed.
@@ -98,7 +98,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "all day": {"hours_per_day": 24.0},
     "an hour a day": {"hours_per_day": 1.0},
 }
-"""What S2's tree asks about, one at a time."""
+"""What Clarifai's tree asks about, one at a time."""
 
 
 def tree(

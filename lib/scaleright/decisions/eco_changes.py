@@ -20,7 +20,7 @@ from scaleright.quantity import Quantity, at, choose, given, least
 from scaleright.ranges import Ends, interval_of
 
 GOOD_UTILIZATION = 0.8
-"""S2's example of a high score."""
+"""Clarifai's example of a high score."""
 BUSIER = "more use"
 _BEST = {f"uncertain_{name}": 1.0 for name in ("power", "network", "grid", "making", "load")}
 """Ratios to the best estimate of what is uncertain, by parameter."""

@@ -95,8 +95,8 @@ def tflop_joules() -> Mapping[str, float]:
 @lookup
 def chips() -> dict[str, dict[str, Any]]:
     """Every accelerator whose power is known: ends of what is uncertain about it, making it and the
-    years it serves, energy of a TFLOP [J], whether it is high-end in S3's sense and whether it is a
-    TPU. A table to choose from.
+    years it serves, energy of a TFLOP [J], whether it is high-end in Andreessen Horowitz's sense
+    and whether it is a TPU. A table to choose from.
 
     >>> chips()["H100 SXM"]["high_end"], chips()["TPU v4"]["tpu"]
     (True, True)

@@ -1,8 +1,8 @@
-"""Eco-Efficiency Scorecard (F11): a deployment rated on S2's four axes against stated reference
-points; what would help most is of `eco_changes`.
+"""Eco-Efficiency Scorecard (F11): a deployment rated on Clarifai's four axes against stated
+reference points; what would help most is of `eco_changes`.
 
-S2 rates utilization, model size, hardware and energy in words. Here each axis runs between two
-published figures, a poor and a good one.
+Clarifai rates utilization, model size, hardware and energy in words. Here each axis runs between
+two published figures, a poor and a good one.
 """
 
 from dataclasses import dataclass, replace
@@ -74,9 +74,9 @@ __all__ = [
     "weights",
 ]
 
-SOURCE = "S2, Eco-Efficiency Scorecard"
+SOURCE = "Clarifai's Eco-Efficiency Scorecard"
 LOW_UTILIZATION = 0.6
-"""The use that S2 says to reach; below it a chip is underused."""
+"""The use that Clarifai says to reach; below it a chip is underused."""
 PERCENTILES = (0.1, 0.9)
 """Reference points of energy: those of all published operating points."""
 HIGH, POORLY, BETWEEN = "scores high", "scores poorly", "scores in between"
@@ -93,8 +93,8 @@ def score(value: Any, poor: float, good: float) -> Any:
 
 
 def scorecard(of: Deployment) -> pd.DataFrame:
-    """The deployment on each of S2's axes: its figure, the poor and the good reference point, how
-    these are said, the score, and where they come from.
+    """The deployment on each of Clarifai's axes: its figure, the poor and the good reference point,
+    how these are said, the score, and where they come from.
 
     A run of training states no tokens, so that its size and energy are not rated, and nobody
     measured what some chips do at full power.
@@ -139,8 +139,8 @@ def savings(
     """What goes away when the same work runs at a higher utilization, with and without a longer
     life of the hardware.
 
-    Columns: what, same life, longer life [1]. The defaults are S2's example: 20 to 60 %, one year
-    and three.
+    Columns: what, same life, longer life [1]. The defaults are Clarifai's example: 20 to 60 %, one
+    year and three.
     """
 
     def parts(utilization: float, years: float) -> list[Any]:
@@ -160,10 +160,11 @@ def savings(
 
 
 def source_rule(utilization: Any, held_bytes: Any, high_end: Any) -> Any:
-    """What S2's scorecard says: a small model on a mid-tier chip in use scores high, a large one on
-    an underused high-end chip poorly.
+    """What Clarifai's scorecard says: a small model on a mid-tier chip in use scores high, a large
+    one on an underused high-end chip poorly.
 
-    S2 gives no figure for small: here, what fits the smaller cards that S3 names.
+    Clarifai gives no figure for small: here, what fits the smaller cards that Andreessen Horowitz
+    names.
 
     >>> source_rule(0.8, 16e9, False), source_rule(0.3, 140e9, True), source_rule(0.8, 140e9, True)
     ('scores high', 'scores poorly', 'scores in between')
@@ -184,7 +185,7 @@ class Grade:
     joules : of the accelerators for a token, their idle hours included [J/token]
     poor, good : its reference points
     says : the class that is computed: a third of the scale from the poor to the good point
-    rule : that of the source
+    rule : that of Clarifai
     """
 
     joules: Any
@@ -195,7 +196,7 @@ class Grade:
 
     @property
     def agrees(self) -> Any:
-        """Whether the source's rule says what is computed."""
+        """Whether Clarifai's rule says what is computed."""
         return self.says == self.rule
 
 

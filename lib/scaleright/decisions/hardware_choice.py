@@ -1,9 +1,9 @@
 """GPU comparison and selection criteria (F18): the chip on which a workload is cheapest, and what
 decides it.
 
-S3 lists what to look at (training or inference, memory, support, latency, spikes) and leaves the
-choice to the reader. Here each chip's speed gives its price: in serving that of the library's one
-model of serving (`inference.node_speed`), in training that of its one model of a step
+Andreessen Horowitz lists what to look at (training or inference, memory, support, latency, spikes)
+and leaves the choice to the reader. Here each chip's speed gives its price: in serving that of the
+library's one model of serving (`inference.node_speed`), in training that of its one model of a step
 (`hardware_training`).
 """
 
@@ -28,11 +28,11 @@ from scaleright.quantity.graph import parameter
 from scaleright.quantity.lists import place_of_least, word_at
 
 SMALLER_CARD_BYTES = 48e9 * 1.1
-"""Memory of the largest of the smaller cards that S3 names (A40, A6000): 48 GB, as marketed or in
-GiB.
+"""Memory of the largest of the smaller cards that Andreessen Horowitz names (A40, A6000): 48 GB, as
+marketed or in GiB.
 """
 A100_FLOPS, A100_BYTES_PER_S = 312e12, 1.5e12
-"""What an A100 has; a chip with as much of both is high-end in S3's sense."""
+"""What an A100 has; a chip with as much of both is high-end in Andreessen Horowitz's sense."""
 WAITING_PACE = 5.0
 """Tokens a second from which somebody reads along, about the pace of reading; slower answers are
 for work that can wait.
@@ -264,8 +264,8 @@ class Cheapest:
 
 
 def source_rule(training: Any, stored_bytes: Any, interactive: Any):
-    """The kind of chip that S3 names: for training, for a model beyond its smaller cards, for users
-    who wait, or else.
+    """The kind of chip that Andreessen Horowitz names: for training, for a model beyond its smaller
+    cards, for users who wait, or else.
 
     The document gives no order; a model that does not fit comes before users who wait. Arguments
     may be quantities.

@@ -1,4 +1,4 @@
-"""S3's selection criteria, each computed for one workload."""
+"""Andreessen Horowitz's selection criteria, each computed for one workload."""
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ SAID = {
     "spikes": "low-end chips are easier to get for a rise of ten times in a day",
     "the highest end": "performs best on almost all workloads",
 }
-"""S3's criteria."""
+"""Andreessen Horowitz's criteria."""
 
 
 def cheapest(rows: pd.DataFrame) -> str:
@@ -34,16 +34,16 @@ def cheapest(rows: pd.DataFrame) -> str:
 
 
 def criteria(priced: Priced, rows: pd.DataFrame) -> pd.DataFrame:
-    """What S3 says to look at, beside what it comes to for the workload of the case; no rows where
-    no chip runs it.
+    """What Andreessen Horowitz says to look at, beside what it comes to for the workload of the
+    case; no rows where no chip runs it.
 
     Parameters
     ----------
     priced, rows : the workload on any chip, and on those that run it, the cheapest first
 
-    Columns: criterion, the source, computed for the case [USD / 1e6 token].
+    Columns: criterion, Andreessen Horowitz, computed for the case [USD / 1e6 token].
     """
-    columns = ["criterion", "the source", "computed, USD per million tokens"]
+    columns = ["criterion", "Andreessen Horowitz", "computed, USD per million tokens"]
     if rows.empty:
         return pd.DataFrame(columns=columns)
     chips = candidates()

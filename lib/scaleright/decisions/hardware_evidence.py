@@ -216,17 +216,17 @@ _SAID = pd.DataFrame(
         "memory": ("–", "–"),
         "maturity": ("high", "lower"),
     },
-    index=["the source on GPUs", "the source on TPUs"],
+    index=["Clarifai on GPUs", "Clarifai on TPUs"],
 )
-"""Where S2's radar puts GPUs and TPUs on each axis."""
+"""Where Clarifai's radar puts GPUs and TPUs on each axis."""
 TPUS = ["TPU v5e", "TPU v6e"]
 
 
 def source_words(span: float = SPAN) -> pd.DataFrame:
-    """What S2's radar says of GPUs and of TPUs on each axis, beside the points of those that were
-    measured on images: of the GPU in the middle, and of each TPU.
+    """What Clarifai's radar says of GPUs and of TPUs on each axis, beside the points of those that
+    were measured on images: of the GPU in the middle, and of each TPU.
 
-    >>> source_words().set_index("axis").loc["maturity", "the source on TPUs"]
+    >>> source_words().set_index("axis").loc["maturity", "Clarifai on TPUs"]
     'lower'
     """
     known = figures(*_IMAGES)
@@ -299,5 +299,5 @@ def alternatives_in_short() -> str:
         " so what a token costs its operator or draws, nobody says. The photonic processor of"
         f" which figures exist takes {light:.2g} J for a trillion operations, an H100"
         f" {joules:.2g} J at the speed that matrix products reach: {light / joules:.2g} times as"
-        " much, where the source promises ten to a hundred times less."
+        " much, where Clarifai promises ten to a hundred times less."
     )

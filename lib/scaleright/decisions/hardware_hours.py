@@ -103,14 +103,16 @@ def peaks_reached() -> pd.DataFrame:
 
 
 PAIRS = [("RTX 3080 Ti", 2), ("A100 PCIe 80GB", 1), ("RTX 5090", 5), ("H100 SXM", 1)]
-"""S3's pair of consumer cards beside its data-center chip, and as many cards as match an H100."""
+"""Andreessen Horowitz's pair of consumer cards beside its data-center chip, and as many cards as
+match an H100.
+"""
 KWH_USD, YEARS = 0.10, 3
 LIMIT_W = "power limit [W]"
-"""What the source multiplies by hours: a bound, not what they draw."""
+"""What Andreessen Horowitz multiplies by hours: a bound, not what they draw."""
 
 
 def cards_beside_chips() -> pd.DataFrame:
-    """The `PAIRS`, for `YEARS` at their power limits at `KWH_USD`, as the source counts.
+    """The `PAIRS`, for `YEARS` at their power limits at `KWH_USD`, as Andreessen Horowitz counts.
 
     Columns: what, FP16, FP32 sums [FLOP/s], bandwidth [B/s], power limit [W], energy [kWh], its
     price [USD], chips [USD].
@@ -138,7 +140,7 @@ def cards_beside_chips() -> pd.DataFrame:
 
 
 def cards_in_short() -> str:
-    """What S3's pair of cards draws more than its chip, and what that is worth.
+    """What Andreessen Horowitz's pair of cards draws more than its chip, and what that is worth.
 
     >>> cards_in_short().split(" kWh")[0]
     'The pair draws 10,519'
@@ -147,7 +149,8 @@ def cards_in_short() -> str:
     pair, chip = (row for _, row in cards_beside_chips()[columns].head(2).iterrows())
     energy, power, saved = (pair - chip).tolist()
     return (
-        f"The pair draws {whole(energy)} kWh more, three times what the source says: its figure is"
+        f"The pair draws {whole(energy)} kWh more, three times what Andreessen Horowitz says: its"
+        f" figure is"
         f" that of one year. That is {usd(power)} of power against {usd(-saved)} that the A100"
         " costs more. What speaks for the data-center chip is memory in one piece and a fabric"
         " between chips, not its power."

@@ -1,10 +1,10 @@
 """Hardware Selection Radar (F12): chips on five axes, weighed by the reader, without a guess where
 nobody measured.
 
-S2 sorts whole technologies by feel. Here a chip is placed on each axis by how many times better it
-is than one and the same reference chip, so that no third chip can change the order of two. What is
-not known stays open: a chip with a missing axis gets the range that the axis could make of its
-score, and cannot win while it weighs. `hardware_figures` says what is known.
+Clarifai sorts whole technologies by feel. Here a chip is placed on each axis by how many times
+better it is than one and the same reference chip, so that no third chip can change the order of
+two. What is not known stays open: a chip with a missing axis gets the range that the axis could
+make of its score, and cannot win while it weighs. `hardware_figures` says what is known.
 """
 
 import functools
@@ -63,7 +63,7 @@ FULL = 10.0
 """Points at the rim of the radar."""
 SPAN = 10.0
 """How many times better than the reference chip the rim is, and how many times worse the middle."""
-SOURCE = "S2, Hardware Selection Radar"
+SOURCE = "Clarifai's Hardware Selection Radar"
 
 
 @closed_form(ratio=POSITIVE, span=Domain(1.0, float("inf"), (2.0, 100.0), open_low=True))
@@ -202,8 +202,8 @@ def weightings(many: int = WEIGHTINGS, seed: int = 20261120) -> np.ndarray:
 
 
 def source_rule(weights: Sequence[Any]) -> Any:
-    """The technology that S2's radar points to: GPUs for speed and maturity, TPUs for cost and
-    energy, by the larger weight.
+    """The technology that Clarifai's radar points to: GPUs for speed and maturity, TPUs for cost
+    and energy, by the larger weight.
 
     The document sorts by feel and gives no rule for a tie; the reading here is GPU. Weights may be
     quantities.
@@ -279,7 +279,8 @@ def hardware_radar(
     among: Sequence[str] | None = None,
     terms: Terms = USUAL,
 ) -> Verdict:
-    """The chip that leads by the reader's weights, beside the technology that S2's radar points to.
+    """The chip that leads by the reader's weights, beside the technology that Clarifai's radar
+    points to.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""Inference Efficiency Ladder (F7): what S2's rungs save together for one service, against its 30
-to 40 %.
+"""Inference Efficiency Ladder (F7): what Clarifai's rungs save together for one service, against
+its 30 to 40 %.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ from scaleright.information import Choice, spread_between
 from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity, evaluate, given, least, over
 
-SOURCE = "S2, Inference Efficiency Ladder"
+SOURCE = "Clarifai's Inference Efficiency Ladder"
 SOURCE_SAVING = (0.30, 0.40)
 """What the document says that all rungs save together."""
 
 
 def rungs_of_source() -> dict[str, list[str]]:
-    """The levers on each rung of S2's ladder, in its order.
+    """The levers on each rung of Clarifai's ladder, in its order.
 
     >>> list(rungs_of_source())
     ['quantize and prune', 'LoRA fine-tuning', 'dynamic batching and caching',
@@ -42,8 +42,8 @@ def rungs_of_source() -> dict[str, list[str]]:
 
 
 def levers_of_source() -> pd.DataFrame:
-    """The levers of S2's checklist in its order, with what each needs, risks, and what to measure,
-    in words.
+    """The levers of Clarifai's checklist in its order, with what each needs, risks, and what to
+    measure, in words.
     """
     words = catalog.table("levers").dropna(subset="item")
     return words[["lever", "needs", "risk", "measure"]].reset_index(drop=True)
@@ -131,7 +131,7 @@ def _alone(ladder: Ladder, names: Sequence[str], lever: Quantity) -> Any:
 
 
 def saved_by_rung(ladder: Ladder) -> dict[str, Any]:
-    """What each rung of S2's ladder saves of the fleet before it [1]."""
+    """What each rung of Clarifai's ladder saves of the fleet before it [1]."""
     by_name = {step.name: step for step in ladder.steps}
     return {
         rung: 1 - by_name[names[-1]].chips / by_name[names[0]].before
@@ -199,7 +199,8 @@ def _servable(service: Service) -> bool:
 def beyond_the_ladder(
     service: Service, allowed_loss: float, paces_ms: Sequence[float] = (20, 50, 200)
 ) -> pd.DataFrame:
-    """What two levers that S2 leaves out save on top of its ladder, at ten times the requests.
+    """What two levers that Clarifai leaves out save on top of its ladder, at ten times the
+    requests.
 
     paces_ms : most time between two tokens, a column each [ms]
 
@@ -235,7 +236,7 @@ def inference_ladder(service: Service, allowed_loss: float = 0.01) -> Verdict:
     Parameters
     ----------
     service : as it is served today
-    allowed_loss : most that published losses of quality may add up to [1]; S2 says 1 %
+    allowed_loss : most that published losses of quality may add up to [1]; Clarifai says 1 %
 
     Raises
     ------
@@ -247,7 +248,7 @@ def inference_ladder(service: Service, allowed_loss: float = 0.01) -> Verdict:
     >>> service = Service(Deployment(model, chip, software="vLLM 0.17.0"), Load(1000, 200), 50.0,
     ...     peak_to_mean=2.0)
     >>> inference_ladder(service).source
-    'S2, Inference Efficiency Ladder'
+    "Clarifai's Inference Efficiency Ladder"
     """
     by_rung = rungs_of_source()
     rungs = climb(service, [name for names in by_rung.values() for name in names], allowed_loss)

@@ -30,7 +30,7 @@ SOURCE_WORDS = pd.DataFrame(
     },
     index=pd.Index(STRATEGIES, name="strategy"),
 )
-"""The adjectives of S2's Parallelism Playbook, whose "model" parallelism is taken as tensor
+"""The adjectives of Clarifai's Parallelism Playbook, whose "model" parallelism is taken as tensor
 parallelism; sharded data it has not.
 """
 
@@ -135,8 +135,8 @@ def latency_s(run: TrainingRun, layout: Layout) -> float:
 
 
 def playbook(run: TrainingRun, optimizer: str = "adamw") -> pd.DataFrame:
-    """S2's table with figures for one run: a row for each strategy, at its fastest layout that fits
-    or its leanest.
+    """Clarifai's table with figures for one run: a row for each strategy, at its fastest layout
+    that fits or its leanest.
 
     Returns
     -------

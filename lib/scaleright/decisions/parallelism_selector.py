@@ -1,5 +1,5 @@
 """Parallelism Selector (F3): how to split a training run, by computed time and memory beside the
-source's rule.
+document's rule.
 """
 
 import operator
@@ -20,7 +20,7 @@ from scaleright.training.search import candidates
 from scaleright.training.step import COMMUNICATION, StepTime, mfu, step_time
 from scaleright.transformer.parameters import parameters
 
-SOURCE = "S2, Parallelism Selector"
+SOURCE = "Clarifai's Parallelism Selector"
 SOURCE_BYTES_PER_PARAMETER = 16
 SIMPLER_WITHIN = 0.02
 """A simpler strategy is taken if it is slower by no more than this share: less than the model of a
@@ -36,7 +36,7 @@ ACCEPTS = {
 
 
 def source_rule(run: TrainingRun) -> str:
-    """What S2's selector says: one of `ACCEPTS`.
+    """What Clarifai's selector says: one of `ACCEPTS`.
 
     It asks whether the model exceeds the memory of one chip, at the document's 16 GB per billion
     parameters, and whether the data or batch are large, for which it gives no number; the reading

@@ -104,7 +104,7 @@ def held(run: TrainingRun) -> pd.DataFrame:
 
 
 def playbook_in_words(run: TrainingRun) -> pd.DataFrame:
-    """`playbook` as a table: figures, with S2's adjective for each in parentheses."""
+    """`playbook` as a table: figures, with Clarifai's adjective for each in parentheses."""
     found = playbook(run)
     said = SOURCE_WORDS.loc[found.index]
     columns = {

@@ -21,7 +21,7 @@ from scaleright.formulas import (
 )
 from scaleright.ops import INFINITY, maximum, minimum, sqrt, where
 
-SOURCE = "S2, Use-the-Smallest-Thing-That-Works"
+SOURCE = "Clarifai's Use-the-Smallest-Thing-That-Works"
 _ODDS = Domain(0.0, INFINITY, (1.1, 50.0), open_low=True)
 _OPEN = Domain(0.0, 1.0, (0.05, 0.95))
 

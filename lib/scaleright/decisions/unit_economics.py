@@ -30,9 +30,9 @@ from scaleright.ops import maximum, minimum, where
 from scaleright.order import names_by
 from scaleright.units import HOURS_PER_DAY, MONTHS_PER_YEAR, usd
 
-SOURCE = "S2, Unit-Economics Calculator"
+SOURCE = "Clarifai's Unit-Economics Calculator"
 SMALL, LARGE = (7e9, 0.5), (13e9, 0.1)
-"""The two points of the source: parameters of a model, and the utilization from which it beats an
+"""Clarifai's two points: parameters of a model, and the utilization from which it beats an
 API.
 """
 SIZES = ("Llama-3.1-8B", "Qwen3-8B", "Mistral-NeMo-12B", "Qwen3-14B")
@@ -41,7 +41,8 @@ WORDS = {"rent": "rented", "own": "owned"}
 
 
 def source_utilization(parameters):
-    """Utilization above which S2 says that own hardware beats an API, by the size of the model [1].
+    """Utilization above which Clarifai says that own hardware beats an API, by the size of the
+    model [1].
 
     The document gives 50 % for 7B and 10 % for 13B; between them the reading here is even in
     ratios, beyond them flat.
@@ -54,8 +55,8 @@ def source_utilization(parameters):
 
 
 def source_rule(parameters, utilization, months, accelerators: int = 1):
-    """What S2 says: an API below the utilization for this size of model, else its matrix of renting
-    and buying.
+    """What Clarifai says: an API below the utilization for this size of model, else its matrix of
+    renting and buying.
 
     Utilization and months may be quantities.
 
@@ -92,12 +93,12 @@ def unit_economics(
 
     Parameters
     ----------
-    parameters : size of the model, at which S2's rule looks [1]
+    parameters : size of the model, at which Clarifai's rule looks [1]
     usd_per_hour, tokens_per_s : rent and speed at full load of one accelerator [USD/h], [token/s]
     utilization : tokens served over those that the hardware could serve, around the clock [1]
     api_usd_per_million : price of the same tokens at the API [USD / 1e6 token]
     ownership : terms of buying one accelerator; None leaves owning out
-    accelerators : how many serve together [1]; S2's matrix looks at it
+    accelerators : how many serve together [1]; Clarifai's matrix looks at it
 
     >>> unit_economics(7e9, 0.5, 2000.0, 0.5, 0.2).what
     'rent'
@@ -123,7 +124,8 @@ def unit_economics(
         "a million tokens cost " + ", ".join(f"{usd(prices[name])} ({name})" for name in ranked),
         *(_against_the_api(name, load, utilization) for name, load in loads.items()),
         (
-            f"S2 asks for {100 * source_utilization(parameters):.3g} % at this size, whatever the"
+            f"Clarifai asks for {100 * source_utilization(parameters):.3g} % at this size,"
+            f" whatever the"
             " prices"
         ),
     ]

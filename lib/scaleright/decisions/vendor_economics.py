@@ -59,7 +59,7 @@ __all__ = [
     "vendor_claim",
 ]
 
-SOURCE = "S0, vendor economics"
+SOURCE = "Token Cost Analysis"
 RACK_CHIPS = 72
 LAYOUT = [
     "model",
@@ -107,7 +107,7 @@ class Returns(Breakdown):
 
     @property
     def multiple(self) -> Any:
-        """Sales over the investment, which the source calls a return [1]."""
+        """Sales over the investment, which Token Cost Analysis calls a return [1]."""
         return self.sales_usd / -self.investment_usd
 
     @property

@@ -36,8 +36,8 @@ REQUESTS = {"1K/1K": (1024, 1024), "8K/1K": (8192, 1024)}
 LENGTHS = {of: {"prompt": prompt, "answer": answer} for of, (prompt, answer) in REQUESTS.items()}
 """The same as rows for `choose`."""
 SERVED, ANNOUNCED = "gpt-oss-120b", "DeepSeek-V3"
-"""The model that the source names, and the shape of the one that the announcement behind it
-measured (DeepSeek-R1).
+"""The model that Token Cost Analysis names, and the shape of the one that the announcement behind
+it measured (DeepSeek-R1).
 """
 OF_SOURCE = {
     "model": SERVED,
@@ -49,7 +49,7 @@ OF_SOURCE = {
     "seller": "median",
     **dict.fromkeys(("newer_usd_per_hour", "older_usd_per_hour"), 0.0),
 }
-"""The case of the source at rents as they are listed, by parameter of the chapter."""
+"""The case of Token Cost Analysis at rents as they are listed, by parameter of the chapter."""
 MIXTURES = ("Mixtral-8x7B", "GLM-4.5-Air")
 """The mixtures of experts of the catalog with the sizes next to 70 billion parameters."""
 MODELS = (SERVED, ANNOUNCED, *MIXTURES)

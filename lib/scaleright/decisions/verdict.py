@@ -1,4 +1,4 @@
-"""The shared end of every decision: what to do, why, the numbers, and the source's rule beside
+"""The shared end of every decision: what to do, why, the numbers, and a document's rule beside
 it.
 """
 
@@ -33,7 +33,7 @@ class Verdict:
 
     def text(self) -> str:
         """The verdict as plain text: the answer first."""
-        rule = f"{self.source}'s rule says: {self.rule} ({'agrees' if self.agrees else 'differs'})."
+        rule = f"{self.source} says: {self.rule} ({'agrees' if self.agrees else 'differs'})."
         lines = [f"{self.question} {self.what}.", *(f"- {reason}" for reason in self.reasons)]
         return "\n".join([*lines, rule] if self.rule else lines)
 

@@ -207,8 +207,9 @@ def cloud_table(day: date | str, window_days: int) -> pd.DataFrame:
     """Clouds by chips as of a day: of each the listing nearest in time, within a window to both
     sides.
 
-    What can be rebuilt of S3's lost table of clouds (2023-04-07). Each figure says its own day; one
-    that leaves out the host, which no other function here returns, has the basis "chip alone".
+    What can be rebuilt of Andreessen Horowitz's lost table of clouds (2023-04-07). Each figure says
+    its own day; one that leaves out the host, which no other function here returns, has the basis
+    "chip alone".
 
     Columns: as of `spread`, and days_apart (listing after the day: positive).
 

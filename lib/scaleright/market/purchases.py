@@ -19,8 +19,8 @@ estimate is no offer.
 
 
 def hardware_table(day: date | str, window_days: int = 240) -> pd.DataFrame:
-    """Chips that were sold or rented out by a day, with what they cost, computed and drew: S3's
-    lost table of GPUs.
+    """Chips that were sold or rented out by a day, with what they cost, computed and drew:
+    Andreessen Horowitz's lost table of GPUs.
 
     The purchase price is the newest one of a single new chip up to the day, of other kinds only
     where there is none; the rent, host included, is the median over clouds of `cloud_table`. What

@@ -1,5 +1,5 @@
-"""S3's two lost tables of April 2023, rebuilt: clouds beside each other, and GPUs with what they
-cost; each under the words that head a table.
+"""Andreessen Horowitz's two lost tables of April 2023, rebuilt: clouds beside each other, and GPUs
+with what they cost; each under the words that head a table.
 """
 
 import pandas as pd
@@ -42,7 +42,8 @@ def clouds_sheet() -> Sheet:
 
 
 def chip_alone_then() -> tuple[str, str]:
-    """Who priced the chip without its host on that day, and why, as the source's notes say.
+    """Who priced the chip without its host on that day, and why, as Andreessen Horowitz's notes
+    say.
 
     >>> chip_alone_then()
     ('CoreWeave', 'vCPUs and memory are billed apart')

@@ -142,7 +142,7 @@ def rack_gains() -> pd.DataFrame:
 
 
 def racks_apart() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """`rack_gains` of the rack and the benchmarks that S4 judges, and all others.
+    """`rack_gains` of the rack and the benchmarks that the MLPerf blog post judges, and all others.
 
     >>> judged, others = racks_apart()
     >>> sorted(set(judged["benchmark"])), "GB300" in set(others["rack"])

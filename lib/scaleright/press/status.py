@@ -116,15 +116,17 @@ def ages(tables: dict[str, Dated]) -> list[list[str]]:
 
 
 def verdicts() -> tuple[list[str], list[list[str]]]:
-    """The claims by verdict: the head, with the source documents, and a row a verdict."""
+    """The claims by verdict: the head, with the documents, and a row a verdict."""
     from scaleright import claims
+    from scaleright.claims.documents import documents
     from scaleright.claims.ledger import VERDICTS
 
     count = Counter((f.verdict, f.claim.source) for f in claims.findings())
     sources = sorted({source for _, source in count})
     rows = {verdict: [count[verdict, s] for s in sources] for verdict in VERDICTS}
     rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
-    return ["verdict", "all", *sources], [
+    names = [documents()[source].short for source in sources]
+    return ["verdict", "all", *names], [
         [verdict, *map(str, (sum(row), *row))] for verdict, row in rows.items() if sum(row)
     ]
 
@@ -164,7 +166,7 @@ def page(book: Book, scenarios: list[Scenario]) -> str:
         _table("Until when tables count as fresh", _AGED, ages(tables), [1, 2, 3]),
         f"## Claims\n\n{rule_of_verdicts()}",
         _table(
-            "Statements of the source documents, recomputed",
+            "Statements of the five documents, recomputed",
             head,
             rows,
             range(1, len(head)),

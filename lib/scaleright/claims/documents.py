@@ -1,0 +1,53 @@
+"""The five documents whose claims the book checks, from `data/documents.csv`: who wrote each, what
+it is called, and the name that stands for it on pages instead of its key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from scaleright import catalog
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document.
+
+    source : its key in the tables and the bibliography; short : what the book calls it; copy : how
+    the text that was read differs from the one published
+    """
+
+    source: str
+    author: str
+    short: str
+    title: str
+    year: int
+    url: str
+    copy: str
+
+
+@catalog.shared
+def documents() -> Mapping[str, Document]:
+    """The documents by key.
+
+    >>> documents()["S2"].short
+    'Clarifai'
+    """
+    rows = catalog.table("documents").to_dict("records")
+    return MappingProxyType({row["source"]: Document(**row) for row in rows})
+
+
+def named(text: str) -> str:
+    """A text of the tables in which documents stand under their names instead of their keys; keys
+    of claims stay.
+
+    >>> named("price and watts (S3 itself); S3-cpu-hours")
+    'price and watts (Andreessen Horowitz itself); S3-cpu-hours'
+    """
+    known = documents()
+    return re.sub(
+        r"\bS\d\b(?!-)", lambda key: known[key[0]].short if key[0] in known else key[0], text
+    )
