@@ -11,6 +11,7 @@ from statistics import median
 import pytest
 from scaleright import catalog, claims
 from scaleright.claims import ledger, s2, verdicts
+from scaleright.claims.documents import documents
 from scaleright.claims.verdicts import (
     Claim,
     Condition,
@@ -179,7 +180,7 @@ def test_inputs_name_tables_or_references(checked):
     )
     known = (
         keys
-        | {"S1", "S2", "S3", "S4", "S2 itself", "S3 itself", "S4 itself"}
+        | {f"{of.short}{itself}" for of in documents().values() for itself in ("", " itself")}
         | {
             entry["path"].removesuffix(".csv")
             for entry in json.loads((catalog.data_dir() / "datapackage.json").read_text())[

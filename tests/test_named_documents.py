@@ -37,7 +37,15 @@ def test_a_name_is_none(text):
 
 
 @pytest.mark.parametrize(
-    "path", sorted([*ROOT.glob("notebooks/text/*.md"), *ROOT.glob("book/*.*"), ROOT / "README.md"])
+    "path",
+    sorted(
+        [
+            *ROOT.glob("notebooks/text/*.md"),
+            *ROOT.glob("book/*.md"),
+            *ROOT.glob("book/*.yml"),
+            ROOT / "README.md",
+        ]
+    ),
 )
 def test_no_page_leaves_a_document_unnamed(path):
     assert unnamed(path.read_text(encoding="utf-8")) == []

@@ -157,14 +157,12 @@ def blackwell(on_all: Mapping[str, Study], unseen: Cheapest) -> Display:
     other = where(unseen.usd > 0, other, "")
     return charts.sentence(
         "Token Cost Analysis says that Blackwell minimizes the cost of experiments. On the"
-        " cheapest of"
-        " Blackwell's platforms your study costs {cheapest_new:usd}, <strong>{less}</strong> than"
-        " on the H100 ({hopper:usd}){other}. A chip 50 times as"
+        " cheapest of Blackwell's platforms your study costs {cheapest_new:usd},"
+        " <strong>{less}</strong> than on the H100 ({hopper:usd}){other}. A chip 50 times as"
         " good would make it a fiftieth.",
         provided=(cheapest_new > 0) & (hopper > 0),
         otherwise="Token Cost Analysis says that Blackwell minimizes the cost of experiments;"
-        " under your"
-        " contract the two are not both rented out.",
+        " under your contract the two are not both rented out.",
     )
 
 

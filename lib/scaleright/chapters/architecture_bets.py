@@ -168,8 +168,8 @@ def rack_evidence(rack: chip_gains.RackEvidence) -> Display:
     """What else is known of racks."""
     return charts.sentence(
         "In the MLPerf blog post's own round a whole NVL72 did per GB200"
-        " {rack.whole_mixture:number} times"
-        " the work of a B200 on DeepSeek-R1 and {rack.whole_dense:number} times on Llama-3.1-405B."
+        " {rack.whole_mixture:number} times the work of a B200 on DeepSeek-R1 and"
+        " {rack.whole_dense:number} times on Llama-3.1-405B."
         " In a hurry, who submitted both to one round found {rack.same_low:number} to"
         " {rack.same_high:number}. The large advantage on mixtures begins between"
         " {rack.beyond_s:duration 2} and {rack.within_s:duration 2} per token: MLPerf measures"
@@ -190,8 +190,7 @@ def dearest_dense(rack_premium: Quantity, dearest: Quantity) -> Display:
     return charts.sentence(
         "At a premium of {rack_premium:number} the worst of these dense models costs"
         ' {dearest:percent} more on a rack: the MLPerf blog post\'s "very uneconomical" asks for a'
-        " premium"
-        " that nobody lists.",
+        " premium that nobody lists.",
         provided=dearest > 0,
         otherwise="At a premium of {rack_premium:number} no dense model costs more on a rack.",
     )

@@ -286,11 +286,10 @@ def source_curve(curve: Curve) -> Display:
     start = where(curve.rises, steep, flat)
     return charts.sentence(
         "Clarifai says that utilization <em>rises, plateaus, falls</em> as chips are added."
-        " Computed for"
-        " your run, {start}; it is level up to <strong>{curve.level:whole}</strong> chips, and"
-        " falls to {curve.at_last:percent} on {curve.last:whole}. Clarifai puts the optimum where"
-        " the"
-        " curve bends; what is worth most lies elsewhere, since a day has a value.",
+        " Computed for your run, {start}; it is level up to <strong>{curve.level:whole}</strong>"
+        " chips, and falls to {curve.at_last:percent} on {curve.last:whole}. Clarifai puts the"
+        " optimum where the curve bends; what is worth most lies elsewhere, since a day has a"
+        " value.",
         provided=curve.top > 0,
         otherwise="Without a run there is no curve to set beside Clarifai's.",
     )

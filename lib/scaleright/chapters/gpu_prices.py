@@ -336,13 +336,9 @@ def chip_alone_then() -> Display:
 
 def said_of_clouds() -> Display:
     """A folded table of what Andreessen Horowitz said of its table of clouds."""
-    said, words = (
-        ("S3-a100-spread", "S3-narrower", "S3-small-clouds"),
-        "What Andreessen Horowitz said of it",
-    )
-    return charts.folded(
-        charts.table(claims.table(ids=said), words), f"{words}: {len(said)} claims"
-    )
+    said = ("S3-a100-spread", "S3-narrower", "S3-small-clouds")
+    shown = charts.table(claims.table(ids=said), "What Andreessen Horowitz said of it")
+    return charts.folded(shown, f"What Andreessen Horowitz said of it: {len(said)} claims")
 
 
 def agreement_said(agreement: pd.DataFrame) -> Display:

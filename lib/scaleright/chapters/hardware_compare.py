@@ -176,12 +176,10 @@ def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display
         "One <strong>{best.chip}</strong> {does} A demand of {case.tokens_per_s:whole} tokens a"
         " second at its peak takes <strong>{chips:whole}</strong>, which cost {bill:usd} an hour:"
         " {whole:usd} a million where whole groups are paid for.{other} Andreessen Horowitz's rule"
-        " for such"
-        " a workload is the {rule}, which {agrees} with the computed answer.",
+        " for such a workload is the {rule}, which {agrees} with the computed answer.",
         provided=best.chip != "",
         otherwise="Andreessen Horowitz's rule for such a workload is the {rule}; nothing"
-        " considered here can"
-        " run it.",
+        " considered here can run it.",
     )
 
 
@@ -280,8 +278,7 @@ def cards() -> Display:
     return charts.table(
         hardware_hours.cards_beside_chips(),
         "Andreessen Horowitz's pair, and five cards that match an H100 in arithmetic: three years"
-        " at their"
-        " limits at $0.10 per kWh",
+        " at their limits at $0.10 per kWh",
         formats={"FP16, FP32 sums": "si FLOP/s", "bandwidth": "si B/s"}
         | dict.fromkeys((hardware_hours.LIMIT_W, "energy [kWh]"), "whole"),
         name="power",

@@ -150,8 +150,7 @@ def cards_in_short() -> str:
     energy, power, saved = (pair - chip).tolist()
     return (
         f"The pair draws {whole(energy)} kWh more, three times what Andreessen Horowitz says: its"
-        f" figure is"
-        f" that of one year. That is {usd(power)} of power against {usd(-saved)} that the A100"
-        " costs more. What speaks for the data-center chip is memory in one piece and a fabric"
-        " between chips, not its power."
+        f" figure is that of one year. That is {usd(power)} of power against {usd(-saved)} that"
+        f" the A100 costs more. What speaks for the data-center chip is memory in one piece and a"
+        f" fabric between chips, not its power."
     )

@@ -125,8 +125,7 @@ def unit_economics(
         *(_against_the_api(name, load, utilization) for name, load in loads.items()),
         (
             f"Clarifai asks for {100 * source_utilization(parameters):.3g} % at this size,"
-            f" whatever the"
-            " prices"
+            f" whatever the prices"
         ),
     ]
     numbers = {name: (price, "USD / 1e6 token") for name, price in prices.items()}
