@@ -8,6 +8,7 @@ import numpy as np
 from scaleright import charts
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
+from scaleright.decisions.routing_checks import cascades, kinds, scored, usual_check
 from scaleright.decisions.routing_choice import LARGE, THOUSAND, Best, Doubts, Pair, Short
 from scaleright.decisions.routing_choice import model_names as in_models
 from scaleright.decisions.routing_evidence import TAUGHT, failures, judged, routers, savings
@@ -46,7 +47,7 @@ def answer(
     taken = where(doubts.choice.cost < doubts.choice.other, "starting small", case.large + " alone")
     known = charts.how_sure(doubts.choice, taken, " a thousand requests")
     first, second, third = (of.asked.age for of in served.values())
-    scored = judged()["requests at the large model"]
+    routed, chained = judged()["requests at the large model"], scored()
     return charts.answer_card(
         "<strong>{lead}</strong>{told}",
         provided=why == "",
@@ -54,9 +55,10 @@ def answer(
         range="{low:usd} to {high:usd} a thousand requests and their errors, of the cheapest way"
         " that starts small (90 %); {known}",
         as_of="{first}, {second}, {third} (prices of the three tiers)",
-        model_error=f"of {scored.rows} published routers, half were predicted within"
-        f" {100 * scored.error:.0f} % of the requests that they send to the large model; of a"
-        " check, none measured",
+        model_error=f"of {routed.rows} published routers, half were predicted within"
+        f" {100 * routed.error:.0f} % of the requests that they send to the large model; of"
+        f" {chained.rows} published cascades, half within {100 * chained.error:.1g} point of the"
+        " share of answers that are right",
         headline="usd_per_thousand",
         quantities={
             "usd_per_thousand": (paid, "usd"),
@@ -107,7 +109,7 @@ def _missing(case: Any, short: Short) -> Any:
     return where(short.too_wrong, wrong, slow)
 
 
-SHOWN = ("small alone", "small, then large", "medium, then large", "all, one by one")
+SHOWN = ("small alone", "medium alone", "small, then large", "medium, then large")
 
 
 def by_error(case: Any, ways: Mapping[str, Way]) -> Display:
@@ -342,6 +344,56 @@ def errors_of() -> Display:
     )
 
 
+def published_checks() -> Display:
+    """A table of how good published checks are, by kind."""
+    found = kinds().rename(
+        columns={
+            "kind": "who checks",
+            "mix": "default mix",
+            "worst": "its worst checker",
+            "best": "its best checker",
+        }
+    )
+    percents = dict.fromkeys([*found.columns][1:-1], "percent")
+    return charts.table(
+        found,
+        "Wrong answers that published checks flag where they pass as large a share of right ones",
+        percents | {"checkers": "whole"},
+    )
+
+
+def published_cascades() -> Display:
+    """A chart of what published cascades got right more than one model for their bill."""
+    found = cascades()
+    one, unit = found["one model"], "points more right than the best single model for the bill"
+    shown = found.assign(
+        published=(100 * (found["published"] - one)).round(3),
+        predicted=(100 * (found["predicted"] - one)).round(3),
+        label=found["cascade"] + "\n" + found["benchmark"],
+    )
+    return charts.show(
+        charts.predicted_vs_measured(
+            shown, "published", "predicted", "label", unit, "published", log=False
+        ),
+        name="published_cascades",
+        alt="How much more 21 published cascades got right than the best single model for the same"
+        " bill, beside what is predicted from the cascades of other benchmarks.",
+    )
+
+
+def chained_errors() -> Display:
+    """How far predictions of cascades lie from published figures, and what their checks are."""
+    found, usual = scored(), usual_check()
+    error, single, strong = (100 * of for of in found[:3])
+    low, high = cascades()["odds"].agg(["min", "max"])
+    return charts.sentence(
+        f"Of {found.rows} points the median error is <strong>{{error:number 2}} points</strong>;"
+        " the best single model for the same bill is {single:number 2} points off. The odds that"
+        " they point to are {low:number 2} to {high:number 2}, below the {usual.odds:number 2} of"
+        " language models that check mathematics; with those the error is {strong:number 2} points."
+    )
+
+
 def worth_of_knowing(case: Any, doubts: Doubts, a_month: Any) -> Display:
     """A chart of what it would save a month to know each input before choosing."""
     worth = {name: a_month * usd for name, usd in doubts.choice.worth().items()}
@@ -363,9 +415,10 @@ def nested_wholly(before: float, after: float, alone: float) -> Display:
 def cheap_rival(saved: float, alone: float, best: str) -> Display:
     """Solution 2: a large model of open weights."""
     alone, saved = THOUSAND * alone, THOUSAND * saved
+    way = "and no way costs less" if best == LARGE else "and {saved:usd} the best way ({best})"
     return charts.sentence(
-        "A thousand requests cost {alone:usd} with it alone, errors counted, and {saved:usd} the"
-        " best way ({best}): a good model at a low price saves more than routing around a dear one."
+        f"A thousand requests cost {{alone:usd}} with it alone, errors counted, {way}: a good model"
+        " at a low price saves more than routing around a dear one."
     )
 
 

@@ -115,7 +115,7 @@ def predicted_vs_measured(
     )
     ends = pd.DataFrame({"m": [low, high], "p": [low, high]})
     scale = {
-        "domain": [low * 0.8, high * 1.25] if log else [0, high * 1.05],
+        "domain": [low * 0.8, high * 1.25] if log else [min(0, low * 1.05), high * 1.05],
         "nice": False,
         "type": "log" if log else "linear",
     }

@@ -11,6 +11,7 @@ from scaleright.catalog import fact
 from scaleright.claims.verdicts import Condition, Recomputed, span
 from scaleright.costs.tokens import request_usd
 from scaleright.decisions.routing import routed_saving
+from scaleright.decisions.routing_checks import balanced_rate, usual_check
 from scaleright.decisions.routing_evidence import nested_mean, recovered, usual_odds
 from scaleright.decisions.routing_tiers import LEVELS, VERDICT_TOKENS, success_rates
 from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade
@@ -21,8 +22,6 @@ from scaleright.market import asked_tokens
 TIERS = ("Llama-3.1-8B", "Llama-3.3-70B", "gpt-4.1")
 """Models of about the document's tiers, of which each is right more often than the one before."""
 TOKENS = 2000, 500
-CHECKS = ((0.7, 0.3), (0.8, 0.2), (0.9, 0.1))
-"""Shares of wrong and of right answers that a check may flag: what it would have to reach."""
 QUALITY = 0.95
 """Share of the large model's score that published routers kept [1]."""
 CHIP, PACE = "H100 SXM", 30.0
@@ -39,14 +38,23 @@ def _level(level: str) -> Traffic:
     return Traffic([1.0], [[success_rates()[model][level]] for model in TIERS], nested_mean())
 
 
+def _checks() -> list[tuple[float, float]]:
+    """Shares of wrong and of right answers that published checks flag: the worst, the median and
+    the best of the large models that check.
+    """
+    usual = usual_check()
+    rates = [balanced_rate(odds) for odds in (usual.low, usual.odds, usual.high)]
+    return [(rate, 1 - rate) for rate in rates]
+
+
 def _chains() -> Iterator[tuple[str, Way, Way]]:
     """The chain of all tiers beside the largest alone, by difficulty and by check; times are not
     told.
     """
     tiers = {place: Tier(_usd(model), 0.0) for place, model in enumerate(TIERS)}
-    reading = _usd(TIERS[0], (sum(TOKENS), VERDICT_TOKENS))
+    reading = _usd(TIERS[1], (sum(TOKENS), VERDICT_TOKENS))
     for level in LEVELS:
-        for flags in CHECKS:
+        for flags in _checks():
             check = Check(*flags, reading, 0.0)
             of = _level(level)
             yield level, cascade(of, tiers, check), alone(of, len(tiers) - 1, tiers[2])
@@ -101,7 +109,7 @@ def s2_start_tiny_latency() -> Recomputed:
     tiers = {place: Tier(1.0, wait) for place, wait in enumerate(waits)}
     found = []
     for level in LEVELS:
-        for flags in CHECKS:
+        for flags in _checks():
             way = cascade(_level(level), tiers, Check(*flags, 0.0, 0.0))
             found.append(100 * way.seconds / waits[1])
     return span(*found)

@@ -15,6 +15,7 @@ from scaleright.decisions.routing import (
     quality_lost,
     saved_usd,
 )
+from scaleright.decisions.routing_checks import usual_check
 from scaleright.decisions.routing_evidence import failures
 from scaleright.decisions.routing_tiers import NAMES, STEPS, by_router, one_by_one, together
 from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade
@@ -27,17 +28,16 @@ from scaleright.ranges import Ends, interval_of
 THOUSAND = 1e3
 LARGE = f"{NAMES[-1]} alone"
 _NOT = float("nan")
-SCORES, NESTED, CAUGHT, VAIN, EASY = (
+SCORES, NESTED, CHECKED, EASY = (
     "success of small models",
     "how nested failures are",
-    "wrong answers flagged",
-    "right answers flagged",
+    "how good the check is",
     "easy requests",
 )
 """What the inputs that nobody knows are called in a chart."""
-OFF = {SCORES: (0.85, 1.1), CAUGHT: (-0.3, 0.15), VAIN: (-0.1, 0.2), EASY: (-0.15, 0.15)}
-"""How far they may be off at either end, as assumed here: a factor, and points [1]."""
-BEST = {"scores_in_practice": 1.0}
+OFF = {SCORES: (0.85, 1.1), EASY: (-0.15, 0.15)}
+"""How far two of them may be off at either end, as assumed here: a factor, and points [1]."""
+BEST = {"scores_in_practice": 1.0, "check_in_practice": 1.0}
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,8 @@ def doubts_of(
     """The doubts of a case.
 
     What the reader pays is no doubt. That published scores hold for other requests is, and so are
-    how failures go together, how good the check is, and how many requests are easy.
+    how failures go together, how good the check is, and how many requests are easy. The odds of
+    a check lie about as far off as the worst and the best published one from their median.
     """
     factor = given("scores_in_practice", BEST["scores_in_practice"])
     rates = [*traffic.rates]
@@ -189,6 +190,9 @@ def doubts_of(
             minimum(factor * rate, most) for rate, most in zip(rates[tier], above, strict=True)
         ]
     free = replace(traffic, rates=rates)
+    better = given("check_in_practice", BEST["check_in_practice"])
+    flags = caught_at(check.caught, better**0.5), caught_at(check.false_alarm, better**-0.5)
+    check, usual = Check(*flags, check.usd, check.seconds), usual_check()
     ways = [alone(free, tier, tiers[tier]) for tier in range(len(tiers) - 1)]
     places = [[NAMES.index(of) for of in steps] for steps in STEPS]
     ways += [cascade(free, {place: tiers[place] for place in of}, check) for of in places]
@@ -199,8 +203,7 @@ def doubts_of(
     seen = failures()["nested"]
     moved = {
         NESTED: Ends(case.nested, float(seen.min()), float(seen.max())),
-        CAUGHT: _ends(case.caught, OFF[CAUGHT], (0.05, 0.99)),
-        VAIN: _ends(case.false_alarm, OFF[VAIN], (0.01, 0.95)),
+        CHECKED: Ends(better, usual.low / usual.odds, usual.high / usual.odds),
         EASY: _ends(case.easy_share, OFF[EASY], (0.0, 1.0)),
     }
     ends = {SCORES: Ends(factor, *OFF[SCORES])} | moved
