@@ -3,6 +3,9 @@ say page and table. Imports nothing, so that Sphinx learns it at once.
 """
 
 FOLDER = "downloads"
+GLOSSARY = "book/glossary"
+"""The page whose words the others explain."""
+REFERENCES = "book/references"
 
 
 def notebook_file(page: str) -> str:

@@ -80,6 +80,18 @@ def plain_citations(body: str) -> str:
     return body.replace('role="doc-biblioentry"', 'role="listitem"')
 
 
+_CITATION = re.compile(r'<a class="reference internal"( href="[^"]*#id\d+" title=")')
+
+
+def hinted_citations(body: str) -> str:
+    """A page whose citations, the links that tell their source, are marked to show it at a touch.
+
+    >>> hinted_citations('<a class="reference internal" href="r.html#id1" title="A. Ut. One.">')
+    '<a class="sr-cited reference internal" href="r.html#id1" title="A. Ut. One.">'
+    """
+    return _CITATION.sub(r'<a class="sr-cited reference internal"\1', body)
+
+
 def plain_frames(body: str) -> str:
     """A page whose data frames have headings that say what they head, and none of the styles that
     pandas writes beside each.

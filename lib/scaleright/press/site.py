@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scaleright.press import Book, PressError, write_whole
+from scaleright.press.addresses import GLOSSARY
 from scaleright.press.processes import sent_to
 from scaleright.press.repository import hosting
 from scaleright.press.scenarios import Scenario, jobs, read
@@ -125,7 +126,7 @@ def frame(book: Book, files: Mapping[str, bytes]) -> str:
     """
     total = hashlib.sha256(_machinery(book).encode())
     for name, content in sorted(files.items()):
-        if name.endswith((".md", ".ipynb")):
+        if name.endswith((".md", ".ipynb")) and name != f"{GLOSSARY}.md":
             told = "\n".join(_NAMED.findall(_prose(name, content))).encode()
         else:
             told = content

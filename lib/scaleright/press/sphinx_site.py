@@ -14,7 +14,7 @@ from pathlib import Path
 import pybtex.plugin
 from sphinx.search import js_index
 
-from scaleright.press import markup
+from scaleright.press import citations, glossary, markup
 from scaleright.press.addresses import notebook_file
 from scaleright.press.repository import Repository
 from scaleright.press.vendor import copy_mathjax, copy_vega
@@ -23,6 +23,7 @@ _MARKS = {
     "design-tabs": r"sd-tab-",
     "copybutton": r'class="highlight',
     "clipboard": r'class="highlight',
+    "hints": r'class="sr-term|#id\d+" title=',
 }
 """Scripts of extensions, with the mark in the HTML of a page that needs each."""
 
@@ -86,6 +87,7 @@ def valid_markup(app, _pagename, _templatename, context, _doctree) -> None:
     """Mend what the tools beneath write, and tell the theme what the page may load and run."""
     if context.get("body"):
         body = markup.plain_citations(markup.plain_frames(context["body"]))
+        body = markup.hinted_citations(body)
         context["body"] = markup.distinct_regions(body)
     contents = context["toctree"]
     context["toctree"] = lambda **options: markup.captions(contents(**options))
@@ -181,11 +183,13 @@ def setup(app) -> dict:
     # asked for each citation, and answered from the files of all packages
     once = functools.cache(pybtex.plugin.entry_points)
     pybtex.plugin.entry_points = once  # pyrefly: ignore[bad-assignment]
+    citations.register()
     app.add_config_value(
         "comments_config", {}, ""
     )  # Jupyter Book sets it for an extension that is left out
     app.connect("env-get-outdated", always_write)
     app.connect("env-before-read-docs", share_cores)
+    app.connect("html-page-context", glossary.mark_page, priority=800)
     app.connect("html-page-context", lean_scripts, priority=900)
     app.connect("html-page-context", valid_markup, priority=950)
     app.connect("config-inited", fold_cells)

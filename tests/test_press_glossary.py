@@ -1,0 +1,61 @@
+"""The glossary, its words in the chapters, and how sources are written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pybtex.plugin
+from pybtex.database import parse_string
+from scaleright.press import citations, glossary
+
+ROOT = Path(__file__).resolve().parents[1]
+MEANS = glossary.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
+
+
+def test_the_glossary_has_the_words_of_the_field_each_in_one_to_three_sentences():
+    asked = (
+        "MFU TTFT TPOT goodput PUE WUE HBM MIG ZeRO interactivity reserved spot|KV cache|on demand"
+        "|tensor parallel|pipeline parallel|data parallel|expert parallel|context parallel"
+        "|mixture of experts|speculative decoding|critical batch"
+    )
+    first, *others = asked.split("|")
+    assert {*first.split(), *others} <= set(MEANS)
+    assert len(set(MEANS.values())) >= 80
+    for name, means in MEANS.items():
+        assert means.endswith(".") and 3 < len(means.split()) < 60, name
+        assert len(re.findall(r"[.] [A-Z]", means)) < 3 and "{" not in means, name
+
+
+def test_only_the_first_mention_is_marked_and_nothing_that_is_a_link_code_or_rewritten():
+    find = glossary.pattern(["KV cache", "decode", "MFU"])
+    where = {name: f"g.html#{name}" for name in ("KV cache", "decode", "MFU")}
+    body = (
+        '<h1>MFU</h1><p>By <code>MFU</code> <a href="#">MFU</a>'
+        ' <span class="sr-live" data-sr-signal="a">MFU</span> then <em>MFU</em>, MFU,'
+        " decoder, Decode.</p><script>MFU</script><p hidden>KV cache</p><p>KV caches</p>"
+    )
+    marked = glossary.mark(body, find, {name: f"{name} it is" for name in where}, where)
+    links = re.findall(r'(.{4})<a class="sr-term" href="g.html#[^"]*" title="([^"]*)">', marked)
+    assert links == [("<em>", "MFU it is"), ("er, ", "decode it is"), ("><p>", "KV cache it is")]
+    assert re.sub(r'<a class="sr-term"[^>]*>(.*?)</a>', r"\1", marked) == body
+
+
+def test_words_that_mean_the_same_are_told_once():
+    means = {"MoE": "Many.", "mixture of experts": "Many."}
+    find, where = glossary.pattern([*means]), dict.fromkeys(means, "g.html#m")
+    marked = glossary.mark("<p>Mixtures of MoE: a mixture of experts.</p>", find, means, where)
+    assert marked.count("sr-term") == 1
+
+
+def test_titles_keep_their_capitals_and_sources_are_sorted_under_their_keys():
+    citations.register()
+    style = pybtex.plugin.find_plugin("pybtex.style.formatting", citations.NAME)()
+    text = (
+        "@misc{b, title={LLMs on H100}, author={B. Zet}, year=2020}"
+        "@article{a, title={A {GPU} of NVIDIA}, author={A. Alf}, journal={J}, year=2021}"
+    )
+    entries = list(style.format_entries(parse_string(text, "bibtex").entries.values()))
+    assert [entry.label for entry in entries] == ["a", "b"]
+    said = [entry.text.render_as("text") for entry in entries]
+    assert "A GPU of NVIDIA" in said[0] and "LLMs on H100" in said[1]
