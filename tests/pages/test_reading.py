@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from browse import CHAPTERS, ROOT
+import yaml
+from browse import CHAPTERS, PAGES, ROOT
 from pybtex.database import parse_file
 from scaleright.press import glossary
 
@@ -66,3 +67,46 @@ def test_every_source_stands_in_one_list_under_its_key(html):
     known = parse_file(ROOT / "book" / "references.bib").entries
     assert sorted(keys) == sorted(known) and text.count("<h2>") >= 5
     assert "LLaMA: Open and Efficient Foundation Language Models" in text
+
+
+ASKED = {
+    "utilisation": "notebooks/cluster_efficiency",
+    "glossary": "book/glossary",
+    "price of B200": "notebooks/gpu_prices",
+    "MFU": "book/glossary",
+    "KV cache": "book/glossary",
+    "buy or rent": "notebooks/buy_or_rent",
+    "carbon footprint": "notebooks/sustainability",
+    "fine-tuning": "notebooks/rlhf_cost",
+    "cost of a million tokens": "notebooks/token_cost",
+    "tensor parallelism": "notebooks/parallelism",
+    "small models first": "notebooks/model_routing",
+    "bibliography": "book/references",
+}
+"""What people search for, and a page among the first three that they then see."""
+
+
+def test_the_search_ranks_titles_and_headings_first_and_knows_other_words(visit):
+    opened = visit("search.html?q=price+of+B200")
+    opened.page.wait_for_selector("ul.search li p.context")
+    first = opened.page.locator("ul.search a >> nth=0").get_attribute("href")
+    assert first.startswith("notebooks/gpu_prices.html")
+    for query, page in ASKED.items():
+        found = opened.ask("(query) => window.scaleright.found(query).slice(0, 3)", query)
+        assert page in [name for name, *_ in found], (query, found)
+    assert opened.ask("window.scaleright.found('qwertyuiop')") == []
+    assert opened.troubles == []
+
+
+def test_a_word_that_is_searched_for_is_explained_among_the_results(visit):
+    opened = visit("search.html?q=TTFT")
+    result = opened.page.locator("ul.search li >> nth=0")
+    result.locator("p.context").wait_for()
+    assert "first token" in result.inner_text() and "Glossary" in result.inner_text()
+
+
+def test_the_search_knows_pages_that_there_are():
+    known = yaml.safe_load((ROOT / "book" / "search.yml").read_text())
+    assert {f"{page}.html" for page in known["pages"]} <= set(PAGES)
+    for words in (*known["same"], *known["pages"].values()):
+        assert words and all(isinstance(word, str) and word == word.lower() for word in words)

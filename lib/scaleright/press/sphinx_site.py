@@ -12,8 +12,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pybtex.plugin
+import yaml
 from sphinx.search import js_index
 
+from scaleright.outputs import page_json
 from scaleright.press import citations, glossary, markup
 from scaleright.press.addresses import notebook_file
 from scaleright.press.repository import Repository
@@ -94,6 +96,14 @@ def valid_markup(app, _pagename, _templatename, context, _doctree) -> None:
     scripts = [getattr(js, "attributes", {}).get("body") for js in context["script_files"]]
     boot = markup.inline(Path(app.builder.theme.get_theme_dirs()[0]) / "layout.html")
     context["policy"] = markup.policy([*boot, *filter(None, scripts)])
+
+
+def tell_search(app, pagename, _templatename, context, _doctree) -> None:
+    """Tell the page of the search which words mean the same, and by which people ask for a page."""
+    if pagename == "search":
+        known = Path(app.srcdir) / "book" / "search.yml"
+        words = yaml.safe_load(known.read_text(encoding="utf-8")) if known.is_file() else {}
+        context["search_words"] = page_json({"same": [], "pages": {}} | words)
 
 
 def fold_cells(app, _config) -> None:
@@ -195,6 +205,7 @@ def setup(app) -> dict:
     app.connect("config-inited", fold_cells)
     app.connect("html-page-context", launch)
     app.connect("html-page-context", turn)
+    app.connect("html-page-context", tell_search)
     app.connect("doctree-read", search_chapters_only)
     app.connect("builder-inited", bring_vendor)
     app.connect("build-finished", write_entrance)
