@@ -181,3 +181,21 @@ def test_the_headline_of_an_answer_comes_first_and_is_one_of_its_quantities():
     assert list(card.bundle[ANSWER_MIME]["quantities"]) == ["cost", "low"]
     with pytest.raises(LookupError, match="unknown quantity of the answer 'costs'; nearest: cost"):
         charts.answer_card("It costs $2.", quantities=numbers, headline="costs")
+
+
+def test_a_card_is_a_decision_its_number_how_sure_and_why_and_a_line_that_unfolds():
+    card = charts.answer_card(
+        "Own it.", "$6", "a year less", "Likely.", "Rent is dear.", "Odds: nine in ten.", "$1 to $9"
+    )
+    assert str(card) == (
+        "Own it. $6 a year less. Likely. Rent is dear. Odds: nine in ten. Range: $1 to $9."
+    )
+    markup = card.bundle["text/html"]
+    parts = ["sr-decision", "sr-figure", "sr-because", "<summary", "$1 to $9", "nine in ten"]
+    places = [markup.index(part) for part in parts]
+    assert places == sorted(places) and "<dl" not in markup
+
+
+def test_confidence_falls_with_the_probability():
+    said = [charts.confidence(share) for share in (1.0, 0.95, 0.7, 0.5)]
+    assert said == ["Virtually certain.", "Very likely.", "Likely.", "Could go either way."]

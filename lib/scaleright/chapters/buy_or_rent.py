@@ -52,19 +52,24 @@ def answer(
     span = charts.phrase("{range_low:hours 2} to {range_high:hours a day} of use a day (90 %)")
     beyond = "beyond a whole day of use (90 %)"
     span = first_case([(range_low > 24, beyond), (range_low >= 0, span)], "none by the hour")
-    known = "; " + charts.how_sure(sure, choice, " a year")
-    known = where((case.hours_per_day > 0) & hour.there, known, "")
+    known = charts.how_sure(sure, choice, " a year")
+    likely, known = (
+        where((case.hours_per_day > 0) & hour.there, words, "")
+        for words in (charts.confidence(sure.sureness), charts.phrase("Odds: {known}. "))
+    )
     moved = " No home houses it: owned it stands in a data center, on the usual terms there."
     moved = where(case.moved, moved, "")
     return charts.answer_card(
-        "For <strong>{case.hours_per_day:hours 2}</strong> a day on one"
-        " <strong>{case.accelerator}</strong>, <strong>{choice}</strong> is cheaper, by"
-        " <strong>{saving:usd}</strong> a year, with rent at {hour.usd:usd} an hour"
-        " ({hour.counted}). {pays}{moved}",
+        "At {case.hours_per_day:hours 2} of use a day, {choice} one {case.accelerator} is cheaper.",
+        "{saving:usd}",
+        "a year less",
+        "{likely}",
+        "{pays}",
+        "{known}Rent is {hour.usd:usd} an hour ({hour.counted}).{moved}",
         provided=hour.there,
         otherwise="One <strong>{case.accelerator}</strong> cannot be rented so: {hour.why}. A year"
         " of owning it costs {bill.total:usd}. {pays}{moved}",
-        range="{span}{known}",
+        range="{span}",
         as_of="{hour.age} (rents), {chip.sold} (price of the chip)",
         model_error="none measured: arithmetic on prices, so as right as its inputs",
         headline="break_even_hours",

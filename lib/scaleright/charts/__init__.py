@@ -10,7 +10,12 @@ control.
 
 from scaleright.charts import lean
 from scaleright.charts.answers import answer_card, beneath_strip, sentence
-from scaleright.charts.choosing import how_sure, predicted_within, worth_of_knowing
+from scaleright.charts.choosing import (
+    confidence,
+    how_sure,
+    predicted_within,
+    worth_of_knowing,
+)
 from scaleright.charts.displays import Display
 from scaleright.charts.dots import dots
 from scaleright.charts.intervals import intervals

@@ -81,7 +81,12 @@ def said(text: str, when: Any, otherwise: str, names: Mapping[str, Any]) -> Said
 
 
 def answer_card(
-    sentence: str,
+    decision: str,
+    figure: str = "",
+    figure_of: str = "",
+    sure: str = "",
+    because: str = "",
+    also: str = "",
     range: str | None = None,
     as_of: str | None = None,
     model_error: str | None = None,
@@ -92,14 +97,19 @@ def answer_card(
     always: bool = False,
     besides: Sequence[tuple[Quantity, str]] = (),
 ) -> Display:
-    """The answer, first on the page: one sentence with the number, its range, its data's date, the
-    model's error.
+    """The answer, first on the page: the decision, its one number set large, how sure it is and
+    why; range, date of the data and error of the model in a quiet line that unfolds.
+
+    All texts are HTML, templates that name the chapter's quantities (see `templates`).
 
     Parameters
     ----------
-    sentence : HTML, a template that names the chapter's quantities (see `templates`).
-    range, as_of, model_error : short texts for the line beneath, templates as well; left out if
-        None.
+    decision : what to do, in about a dozen words.
+    figure, figure_of : the one number, and what it is of.
+    sure : how sure that is, in the words of `charts.confidence` or what the number lies between.
+    because : one sentence.
+    also : what else belongs to the answer, shown when the line beneath is unfolded.
+    range, as_of, model_error : short texts of that line; left out if None.
     quantities : numbers that the card says only within words, for machines: name -> (value, kind of
         `say`), above all the ends of the range.
     headline : the number, among those of the templates and `quantities`, that a sweep draws unless
@@ -113,14 +123,18 @@ def answer_card(
     >>> from types import SimpleNamespace as N
     >>> from scaleright.charts.live import controls
     >>> live, low, cost = controls(N(parameters=())), 1.0, 2.0
-    >>> answer_card("It costs <b>{cost:usd}</b>.", range="{low:usd} to $3", as_of="2026-11")
-    It costs $2.00. Range: $1.00 to $3. Data as of 2026-11.
+    >>> answer_card("Rent it.", "{cost:usd}", "an hour", range="{low:usd} to $3", as_of="2026-11")
+    Rent it. $2.00 an hour. Range: $1.00 to $3. Data as of 2026-11.
     """
     facts = {"Range": range, "Data as of": as_of, "Model error": model_error}
     names, unsaid = callers_names(), _unsaid(quantities or {})
-    found = said(sentence, provided, otherwise, names)
-    texts, told = slots({of: text for of, text in facts.items() if text is not None}, names)
+    parts = _parts(decision, figure, figure_of, sure, because)
+    found = said(parts, provided, otherwise, names)
+    texts, told = slots(
+        {of: text for of, text in ({"": also or None} | facts).items() if text is not None}, names
+    )
     texts = {label: fill(text, told) for label, text in texts.items()}
+    further = texts.pop("", "")
     numbers = {**found.slots, **told}
     model = live_model([*found.numbers, *told.values(), *unsaid])
     judged = [(provided, plain_text(otherwise))] if provided is not None and not always else []
@@ -128,12 +142,27 @@ def answer_card(
         model += _judge(asked, names)
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(plain_text(found.now), numbers, others, headline)
-    words = " ".join([plain_text(found.now), *_spoken(texts)])
+    words = " ".join([plain_text(found.now), *filter(None, [plain_text(further)]), *_spoken(texts)])
     named = f' data-sr-headline="{headline}"' if headline else ""
-    card = _card(found.markup, texts, model, named)
-    now = _card(found.now, texts, "", named)
+    beneath = _folded(texts, further) if figure else _facts(texts)
+    card, now = (
+        _card(said_so, beneath, of, named)
+        for said_so, of in ((found.markup, model), (found.now, ""))
+    )
     shown = _both(card, now, provided)
     return Display({"text/plain": words, ANSWER_MIME: machine} | shown)
+
+
+def _parts(decision: str, figure: str, figure_of: str, sure: str, because: str) -> str:
+    """The parts of an answer as one template; of one that has no figure, the sentence."""
+    if not figure:
+        return decision
+    shown = {
+        "decision": decision,
+        "figure": f"<strong>{figure}</strong> <span>{figure_of}</span><i>.</i>",
+        "because": " ".join(filter(None, [sure and f"<b>{sure}</b>", because])),
+    }
+    return " ".join(f'<span class="sr-{name}">{text}</span>' for name, text in shown.items())
 
 
 def _judge(answers: Sequence[tuple[Quantity, str]], names: Mapping[str, Any]) -> str:
@@ -159,11 +188,11 @@ def _spoken(facts: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _card(sentence: str, facts: Mapping[str, str], model: str, named: str) -> str:
+def _card(sentence: str, beneath: str, model: str, named: str) -> str:
     """The answer as a card."""
     return (
         f'<section class="sr-answer" aria-label="The answer"{named}><p class="sr-sentence"'
-        f' aria-live="polite">{sentence}</p>{_facts(facts)}{model}</section>'
+        f' aria-live="polite">{sentence}</p>{beneath}{model}</section>'
     )
 
 
@@ -183,18 +212,32 @@ def _facts(texts: Mapping[str, str]) -> str:
     reader has moved one.
     """
     items = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in texts.items())
+    return f"<dl{_note(texts)}>{items}</dl>"
+
+
+def _folded(texts: Mapping[str, str], further: str) -> str:
+    """The same in one line, which shows all of it when it is unfolded."""
+    items = " ".join(f"<span><b>{label}</b> {text}</span>" for label, text in texts.items())
+    more = f"<p>{further}</p>" if further else ""
+    return (
+        f'<details class="sr-facts"><summary{_note(texts)}><span>{items}</span></summary>{more}'
+        "</details>"
+    )
+
+
+def _note(texts: Mapping[str, str]) -> str:
+    """What is said of those that no control moves, as an attribute; empty if there are none."""
     fixed = [
         label.lower()
         for label in ("Range", "Model error")
         if label in texts and "data-sr-signal" not in texts[label]
     ]
     is_are = "are" if len(fixed) > 1 else "is"
-    note = (
+    return (
         f' data-sr-note="Your case. The {" and ".join(fixed)} {is_are} of the chapter\'s defaults."'
         if fixed
         else ""
     )
-    return f"<dl{note}>{items}</dl>"
 
 
 def beneath_strip(display: Display, *names: str) -> Display:

@@ -52,6 +52,31 @@ def how_sure(
     )
 
 
+CONFIDENCE = (
+    (0.99, "Virtually certain."),
+    (0.9, "Very likely."),
+    (0.66, "Likely."),
+    (0.0, "Could go either way."),
+)
+"""Words for the probability that the way taken is the better one, from so much on: the scale of the
+IPCC [mastrandrea2010, table 1], with the words people use for its "about as likely as not" and
+"more likely than not"."""
+
+
+def confidence(probability: Any) -> Any:
+    """How sure the better of two ways is, in words.
+
+    probability : that the way that seems better is so, 0.5 to 1 [1]
+
+    >>> confidence(0.57), confidence(0.66), confidence(0.995)
+    ('Could go either way.', 'Likely.', 'Virtually certain.')
+    """
+    words: Any = ""
+    for least, said in reversed(CONFIDENCE):
+        words = where(probability >= least, said, words)
+    return words
+
+
 def predicted_within(low: Any, high: Any, lent: Any) -> Any:
     """How well the speed of models that no fit had seen was predicted, in words.
 
