@@ -13,7 +13,7 @@ from scaleright import catalog
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_steps import engine_step
-from scaleright.inference.first_token import AHEAD, FRONT_S
+from scaleright.inference.first_token import AHEAD, FRONT_S, TOKENIZED_S, front_s
 from scaleright.inference.lengths import Load
 from scaleright.inference.serving import steady
 from scaleright.inference.speculation import Speculation, tokens_per_step
@@ -32,8 +32,9 @@ def test_littles_law_holds_at_every_load(reads, writes, concurrency, cached):
     """
     point = steady(LLAMA, Load(reads, writes, cached), concurrency)
     reading_s = point.queue_s + point.rhythm.prompt_steps * point.mixed_step.total
-    rest = point.ttft_s - FRONT_S - reading_s
-    assert point.requests_per_s * (point.request_s - FRONT_S - rest) == pytest.approx(
+    front = front_s(reads, point.batch, point.plain_step.total)
+    rest = point.ttft_s - front - reading_s
+    assert point.requests_per_s * (point.request_s - front - rest) == pytest.approx(
         concurrency, rel=1e-6
     )
     under_way = rest - AHEAD * min(point.batch - 1, 1.0) * point.plain_step.total
@@ -51,7 +52,9 @@ def test_a_step_holds_no_more_tokens_than_the_engine_allows(reads, writes, concu
 def test_one_request_alone_waits_for_nobody():
     point = steady(LLAMA, Load(1000, 1000), 1)
     assert point.tpot_s == pytest.approx(point.plain_step.total) and point.queue_s == 0
-    assert point.ttft_s == pytest.approx(point.mixed_step.total + FRONT_S)
+    assert point.ttft_s == pytest.approx(
+        point.mixed_step.total + FRONT_S + 1000 * TOKENIZED_S
+    )
 
 
 def test_parts_sum_and_times_are_linear_in_the_slowdowns():
@@ -111,8 +114,9 @@ def test_an_engine_that_never_evicts_runs_fewer_sequences():
 
 def test_a_cache_of_prefixes_saves_reading_and_keeps_looking_back():
     cold, warm = (steady(LLAMA, Load(8000, 200, share), 32) for share in (0.0, 0.9))
+    way_s = front_s(8000.0, 32.0, cold.plain_step.total)
     assert (
-        warm.ttft_s - FRONT_S < (cold.ttft_s - FRONT_S) / 3
+        warm.ttft_s - way_s < (cold.ttft_s - way_s) / 3
         and warm.output_tokens_per_s > 1.5 * cold.output_tokens_per_s
     )
     assert warm.plain_step.total == cold.plain_step.total
@@ -205,7 +209,8 @@ def test_a_simulated_scheduler_agrees(prompt, answer, clients, shape, rounds):
     assert point.output_tokens_per_s == pytest.approx(speed, rel=0.04)
     assert point.tpot_s == pytest.approx(tpot_s, rel=0.03)
     assert point.itl_s == pytest.approx(itl_s, rel=0.05 if shape == 1 else 0.02)
-    way_s = FRONT_S + AHEAD * point.plain_step.total
+    step_s = point.plain_step.total
+    way_s = front_s(reads.mean(), clients, step_s) + AHEAD * step_s
     assert (
         ttft_s < point.ttft_s - way_s < 1.4 * ttft_s
     )  # here a request arrives as a step ends; the model has it wait for a running one

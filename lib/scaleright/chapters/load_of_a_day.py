@@ -38,9 +38,9 @@ def controls(case: Any) -> tuple[Controls, DayChoices]:
 def _refusal(case: Any, fleet: DayFleet, hour: PaidHour) -> Any:
     """Why there is no answer, and what helps."""
     slow = charts.phrase(
-        "the quickest engine needs {fleet.least_ttft_s:duration 2} for the first token of one of"
-        " the longest prompts, with nobody waiting. Promise that or more, or take a faster"
-        " accelerator."
+        "the quickest engine, a fifth as full as it could be, needs {fleet.least_ttft_s:duration"
+        " 2} for the first tokens of nineteen of twenty, long prompts among them. Promise that or"
+        " more, or take a faster accelerator."
     )
     pace = "no engine of one node keeps that pace. Promise a slower one, or take another."
     none = "no node of it holds the model. Take another accelerator."

@@ -118,7 +118,8 @@ def require_engine(
     raise ValueError(
         "one in twenty prompts is longer than"
         f" {terms[0]:,.0f} tokens, and the quickest engine needs {min(in_time):.2g} s for the first"
-        " token of that with nobody waiting; promise that or more, or take a faster accelerator"
+        " tokens of nineteen of twenty, even a fifth as full as it could be; promise that or more,"
+        " or take a faster accelerator"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from scaleright.inference.first_token import FRONT_S, first_token_s
+from scaleright.inference.first_token import first_token_s, front_s
 from scaleright.inference.rhythm import Rhythm
 from scaleright.ops import maximum, minimum, where
 
@@ -18,6 +18,7 @@ class CurvePoint:
     beat : how their steps are shared
     plain_s, mixed_s : a step that decodes alone, and one that carries prompts too [s]
     looking_s : part of the mean step in which sequences look back on what came before [s]
+    input_tokens : of a prompt [token]
     apart_s : reading a prompt on other chips, with the wait for half a step of theirs; None or 0
         where it is read in these steps [s]
     """
@@ -27,12 +28,18 @@ class CurvePoint:
     plain_s: Any
     mixed_s: Any
     looking_s: Any
+    input_tokens: Any
     apart_s: Any = None
 
     @property
     def reading_s(self) -> Any:
         """What prompts add to the mean step, nothing where few answers beside them are less [s]."""
         return self.beat.carrying * maximum(self.mixed_s - self.plain_s, 0.0)
+
+    @property
+    def carried(self) -> Any:
+        """Share of the time in which steps carry prompts [1]."""
+        return self.beat.carrying * self.mixed_s / self.step_s
 
     @property
     def step_s(self) -> Any:
@@ -59,7 +66,8 @@ class CurvePoint:
         ) * self.plain_s * self.plain_s + self.beat.carrying * self.mixed_s * self.mixed_s
         rest_s = minimum(self.batch - 1, 1.0) * squares / (2 * self.step_s)
         reading_s = self.beat.prompt_steps * self.mixed_s
-        own_s = first_token_s(0.0, rest_s, self.plain_s, self.batch, reading_s)
+        front = front_s(self.input_tokens, self.batch, self.plain_s)
+        own_s = first_token_s(0.0, rest_s, self.plain_s, self.batch, reading_s, front)
         if self.apart_s is None:
             return own_s
-        return where(self.apart_s > 0, self.apart_s + FRONT_S, own_s)
+        return where(self.apart_s > 0, self.apart_s + front, own_s)

@@ -149,7 +149,8 @@ class Curve:
         reading = beat.beside, beat.chunk, load.prompt_context, load.new_tokens
         mixed_s = self.mixed_s(*reading) + beside
         looking_s = (1 - beat.carrying) * looking + beat.carrying * beside
-        return CurvePoint(batch, beat, plain_s, mixed_s, looking_s, self._apart_s(load))
+        tokens, apart_s = load.input_tokens, self._apart_s(load)
+        return CurvePoint(batch, beat, plain_s, mixed_s, looking_s, tokens, apart_s)
 
     def _beat(self, batch: Any, load: Load) -> Rhythm:
         """How steps are shared; they carry no prompts where others read them."""

@@ -3,7 +3,8 @@
 An engine runs as many requests at once as keep the pace of their answers; those are its seats. A
 request finds a free seat, or waits. So the fleet needs as many seats as requests would sit in at
 once if nobody had to wait, and some more, since they come by chance and in bunches. How many more
-is a closed form; `fleet_events` simulates the same fleet step by step.
+is a closed form. Prompts of one engine also wait for each other to be read (`reading_queue`), which
+bounds how full it may be. `fleet_events` simulates the same fleet step by step.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from functools import cached_property
 from typing import Any
 
 from scaleright.formulas import FRACTION, NON_NEGATIVE, closed_form, search
+from scaleright.inference.curve_point import CurvePoint
 from scaleright.inference.curves import Curve
 from scaleright.inference.engine_tables import curve_at
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
+from scaleright.inference.reading_queue import late_reading_wait_s, reading_wait_s
 from scaleright.inference.traffic import NINETEEN_OF_TWENTY, bunching_in, load_at
 from scaleright.ops import ceil, floor, maximum, minimum, sqrt, where
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
@@ -26,6 +29,10 @@ HOURS = tuple(float(hour) for hour in range(int(HOURS_PER_DAY)))
 FILL = 0.95
 """Share of a full engine's speed that work which can wait reaches: with a queue that never ends the
 simulation writes 97 % of what the steady state says, since seats change hands between steps."""
+
+FILLED = (0.2, 0.4, 0.6, 0.8, 1.0)
+"""How full an engine may be, over how full bunches let it be, from which the fullest is taken whose
+prompts do not wait too long for each other."""
 
 
 @closed_form(offered=NON_NEGATIVE, patience=NON_NEGATIVE, bunching=NON_NEGATIVE)
@@ -106,10 +113,12 @@ class DayEngine:
     chips, seats : of it [1]
     requests_per_s : that it serves at most [1/s]
     service_s : for which a request sits, if all seats are taken [s]
-    ttft_s : first token of one of the longest prompts, with nobody waiting [s]
+    ttft_s : within which nineteen of twenty who find a free seat have their first token, the
+        longest prompts and those that wait for others to be read among them [s]
     tpot_s : time of a further token, if all seats are taken [s]
     bunching : of the traffic in a window of sitting and waiting [1]
     patience : allowed wait over the time of sitting [1]
+    filled : share of its full load up to which prompts do not wait too long for each other [1]
     """
 
     kept: Any
@@ -121,6 +130,7 @@ class DayEngine:
     tpot_s: Any
     bunching: Any
     patience: Any
+    filled: Any = 1.0
 
     @classmethod
     def of(cls, one: Curve, traffic: Traffic) -> DayEngine:
@@ -130,7 +140,8 @@ class DayEngine:
         taken = maximum(seats, 1.0)
         at = one.at(taken, load)
         longer = one.prompt_s(traffic.long_tokens * fresh) - one.prompt_s(load.new_tokens)
-        ttft_s, service_s = at.ttft_s + maximum(longer, 0.0), taken / at.requests_per_s
+        service_s = taken / at.requests_per_s
+        ttft_s, filled = _first_token(at, maximum(longer, 0.0), service_s, traffic)
         wait_s = maximum(traffic.ttft_s - ttft_s, 0.0)
         alone = True if one.reader is None else one.reader[2] <= 0
         kept = (seats >= 1) & alone & (ttft_s <= traffic.ttft_s)
@@ -144,12 +155,43 @@ class DayEngine:
             at.tpot_s,
             bunching_in(traffic.bunching, service_s + wait_s),
             wait_s / service_s,
+            filled,
         )
 
     def needed(self, requests_per_s: Any) -> Any:
         """Engines that so many requests in a second fill, with room for chance and bunches [1]."""
         seats = seats_needed(requests_per_s * self.service_s, self.patience, self.bunching)
-        return seats / self.seats
+        return maximum(seats / self.seats, requests_per_s / (self.requests_per_s * self.filled))
+
+
+def _first_token(
+    at: CurvePoint, longer_s: Any, service_s: Any, traffic: Traffic
+) -> tuple[Any, Any]:
+    """The first token of nineteen of twenty who find a free seat [s], and how full the engine may
+    be for it [1]: the fullest of `FILLED` that keeps the promise, or the least.
+
+    longer_s : by which one of the longest prompts is read longer than the mean one [s]
+
+    Source: means add, and so do the squares of what two independent times lie above them.
+    """
+    bunches = bunching_in(traffic.bunching, service_s + traffic.ttft_s)
+    most = 1 / (1 + NINETEEN_OF_TWENTY * sqrt(bunches))
+    varies = traffic.load.input_cv * maximum(at.mixed_s - at.plain_s, 0.0) / at.mixed_s
+    read_s = at.carried / at.requests_per_s
+    kept_s, kept = None, None
+    for share in FILLED:
+        filled = share * most
+        busy = minimum(filled * at.carried, 0.95)
+        lasts_s = read_s * (1 + varies * varies) / (1 - busy)
+        come = filled * at.requests_per_s * lasts_s
+        clumping = 1 + bunching_in(traffic.bunching, lasts_s) * come
+        of = busy, read_s, varies, clumping
+        waits_s = maximum(late_reading_wait_s(*of) - reading_wait_s(*of), 0.0)
+        ttft_s = at.ttft_s + sqrt(longer_s * longer_s + waits_s * waits_s)
+        keeps = ttft_s <= traffic.ttft_s
+        kept = filled if kept is None else where(keeps, filled, kept)
+        kept_s = ttft_s if kept_s is None else where(keeps, ttft_s, kept_s)
+    return kept_s, kept
 
 
 @dataclass(frozen=True)
@@ -160,8 +202,8 @@ class DayFleet:
     served : whether one does [truth value]
     held : whether a node holds the model [truth value]
     fits_pace : whether one keeps the pace [truth value]
-    least_ttft_s : first token of one of the longest prompts on the quickest of those that keep the
-        pace, with nobody waiting [s]
+    least_ttft_s : the same as `ttft_s` of the engine, on the quickest of those that keep the
+        pace [s]
     low, high : bounds of measured over predicted speed [1]
     lent : what the speed rests on, where that is not enough runs of such engines, in words
     weights : in which format

@@ -15,7 +15,7 @@ from scaleright.collectives import network, send_recv_seconds
 from scaleright.formulas import search
 from scaleright.inference.deployment import DEGREES, Deployment
 from scaleright.inference.engine_steps import engine_step
-from scaleright.inference.first_token import FRONT_S
+from scaleright.inference.first_token import front_s
 from scaleright.inference.lengths import Load
 from scaleright.inference.phases import StepSeconds
 from scaleright.inference.power import step_joules
@@ -163,7 +163,8 @@ def disaggregated(
     )
     rhythm = Rhythm.alone(batch, (load.output_tokens - 1) / load.tokens_per_step)
     transfer_s = transfer_seconds(prefill, decode, load.input_tokens)
-    ttft_s = prompt_step.total * (maximum(load.new_tokens / full, 1.0) + 0.5) + transfer_s + FRONT_S
+    front = front_s(load.input_tokens, batch, step.total)
+    ttft_s = prompt_step.total * (maximum(load.new_tokens / full, 1.0) + 0.5) + transfer_s + front
     served = rhythm.requests / step.total
     steps, tpot_s = (step,) * 4, step.total / load.tokens_per_step
     ratio = served * load.new_tokens / full * prompt_step.total

@@ -19,7 +19,7 @@ from typing import Any
 import simpy
 
 from scaleright.inference.curves import Curve
-from scaleright.inference.first_token import AHEAD, FRONT_S
+from scaleright.inference.first_token import AHEAD, front_s
 
 
 @dataclass(slots=True)
@@ -39,15 +39,15 @@ class Request:
     begun_s: float = math.nan
     first_s: float = math.nan
     end_s: float = math.nan
-    ahead_s: float = 0.0
+    front_s: float = 0.0
     restarts: int = 0
 
     @property
     def ttft_s(self) -> float:
         """Time to the first token as a client sees it, with the way to the engine and back and the
-        steps that the engine has launched ahead, see `first_token` [s].
+        step that the engine has launched ahead, see `first_token` [s].
         """
-        return self.first_s - self.arrival_s + FRONT_S + self.ahead_s
+        return self.first_s - self.arrival_s + self.front_s
 
     @property
     def tpot_s(self) -> float:
@@ -221,7 +221,8 @@ class Engine:
         """The first token of an answer: its further ones follow, a step each."""
         request.first_s = self.env.now
         others = len(self.writing)
-        request.ahead_s = AHEAD * self.steps.plain_s(others, self.context) if others else 0.0
+        step_s = self.steps.plain_s(others, self.context) if others else 0.0
+        request.front_s = front_s(float(request.context), others + 1.0, step_s) + AHEAD * step_s
         if request.output_tokens <= 1:
             self._end(request)
             return

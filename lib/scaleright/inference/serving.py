@@ -29,7 +29,13 @@ from scaleright.inference.engine_steps import (
     step_reading,
     weighed,
 )
-from scaleright.inference.first_token import burst_s, first_token_s, launching, stays_together
+from scaleright.inference.first_token import (
+    burst_s,
+    first_token_s,
+    front_s,
+    launching,
+    stays_together,
+)
 from scaleright.inference.last_requests import whole_run
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import largest_batch
@@ -281,7 +287,8 @@ def _burst(point: OperatingPoint, slowdowns: Mapping | None) -> Any:
     read one step after another [s].
     """
     full, steps = _reading_all(point, slowdowns)
-    return burst_s(maximum(full.total, launching(point.deployment, 1.0)), steps)
+    front = front_s(point.load.input_tokens, point.batch, point.plain_step.total)
+    return burst_s(maximum(full.total, launching(point.deployment, 1.0)), steps, front)
 
 
 def _reading_all(point: OperatingPoint, slowdowns: Mapping | None) -> tuple[StepSeconds, Any]:
@@ -319,6 +326,7 @@ def _point(
     )
     own = prompt_step(deployment, load, beat.beside, slowdowns, beat.chunk)
     reading_s, least_s = beat.prompt_steps * own.total, launching(d, beat.prompt_steps)
+    front = front_s(load.input_tokens, running, plain.total)
     return OperatingPoint(
         deployment,
         load,
@@ -331,7 +339,7 @@ def _point(
         token_step,
         beat,
         queue_s,
-        ttft_s=first_token_s(queue_s, rest_s, plain.total, running, reading_s, least_s),
+        ttft_s=first_token_s(queue_s, rest_s, plain.total, running, reading_s, front, least_s),
         tpot_s=token_step.total / load.tokens_per_step,
         slowdowns=slowdowns,
     )
