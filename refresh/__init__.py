@@ -36,6 +36,7 @@ from refresh import (
     mlperf_inference,
     mlperf_training,
     models,
+    prefix_cache,
     prices,
     prices_purchases,
     profiling,
@@ -127,6 +128,7 @@ IMPORTERS = {
         lambda raw, done: traces.rows(raw, "mooncake_conversation"),
         traces.SOURCES,
     ),
+    "prefix_cache": (lambda raw, done: prefix_cache.rows(raw), prefix_cache.SOURCES),
     "s4_specifications": (
         lambda raw, done: documents.specification_rows(raw, done["s4_specifications"]),
         documents.SOURCES,

@@ -107,8 +107,10 @@ def test_no_more_of_anything_brings_the_first_token_sooner(parts, running, more)
     assert first_token_s(queue + more, rest, step, running + more, 0.1, front, 0.2) >= at
     assert first_token_s(queue, rest, step + more, running, 0.1, front, 0.2 + more) >= at
     assert burst_s(step, 2.0 + more, front) >= burst_s(step, 2.0, front)
-    assert front <= front_s(1000.0 + more, running + more, step + more) <= front + 1e-3 * more + (
-        more + 5e-6 * more
+    assert (
+        front
+        <= front_s(1000.0 + more, running + more, step + more)
+        <= front + 1e-3 * more + (more + 5e-6 * more)
     )
 
 

@@ -52,9 +52,7 @@ def test_a_step_holds_no_more_tokens_than_the_engine_allows(reads, writes, concu
 def test_one_request_alone_waits_for_nobody():
     point = steady(LLAMA, Load(1000, 1000), 1)
     assert point.tpot_s == pytest.approx(point.plain_step.total) and point.queue_s == 0
-    assert point.ttft_s == pytest.approx(
-        point.mixed_step.total + FRONT_S + 1000 * TOKENIZED_S
-    )
+    assert point.ttft_s == pytest.approx(point.mixed_step.total + FRONT_S + 1000 * TOKENIZED_S)
 
 
 def test_parts_sum_and_times_are_linear_in_the_slowdowns():

@@ -159,7 +159,7 @@ def data(tmp_path, monkeypatch):
         tmp_path / "data", "models", "mlperf_benchmarks", "mlperf_training_benchmarks", *BY_HAND
     )
     others = (
-        {"measured/energy", "measured/serving", "request_lengths", "api_prices"}
+        {"measured/energy", "measured/serving", "request_lengths", "api_prices", "prefix_cache"}
         | {f"traces/{name}" for name in traces.FILES}
         | PLANET
         | TIMED
