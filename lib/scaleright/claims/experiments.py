@@ -14,6 +14,7 @@ from scaleright.market import hour
 MODEL, WIDTH = "Llama-3.2-1B", "8 chips"
 """The chapter's runs."""
 BLACKWELL, HOPPER = ("B200", "B300", "GB300"), ("H100 SXM", "H200 SXM")
+BLACKWELL_NODES, BLACKWELL_RACKS = ("B300",), ("GB300",)
 
 
 @remembered
@@ -34,6 +35,16 @@ def s0_cheapest_study() -> Recomputed:
     own = [of for name, of in others.items() if name.startswith(("A100", "H100", "H200"))]
     all_, older = (widened([min(of)], of_two_steps("chip")) for of in ([*others.values()], own))
     return span(*all_, Condition("against its maker's own older chips", *older))
+
+
+def s0_scale_up() -> Recomputed:
+    """A run on the chips of a rack over the same on the chips of a node [%]."""
+    usd = _usd()
+    found = (
+        100 * usd[rack] / usd[node]
+        for rack, node in zip(BLACKWELL_RACKS, BLACKWELL_NODES, strict=True)
+    )
+    return span(*widened(found, of_two_steps("chip")))
 
 
 def s0_35x_study() -> Recomputed:

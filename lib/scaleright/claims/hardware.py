@@ -124,7 +124,24 @@ def s3_power_doubles() -> Recomputed:
     return point(ratio, read, internal=True)
 
 
+def _dearer(name: str, contract: str = "on demand") -> list[float]:
+    """What another maker's chip costs over an H100 by arithmetic, bandwidth and memory [%]."""
+    other, own = (
+        (
+            usd_per_pflop_hour(usd, chip.peak_flops("bf16")),
+            usd_per_tb_per_s_hour(usd, chip.require("memory_bytes_per_s")),
+            usd_per_gb_hour(usd, chip.require("memory_bytes")),
+        )
+        for chip, usd in ((accelerator(of), hour(of, contract).usd) for of in (name, H100))
+    )
+    return [100 * first / second for first, second in zip(other, own, strict=True)]
+
+
 RECOMPUTED = {
+    "S2-mi300x": lambda: span(*_dearer("MI300X")),
+    "S2-tpu-cost": lambda: span(
+        *_dearer("TPU v6e", "one year"), *_dearer("TPU v6e", "three years")
+    ),
     "S2-h200-4x": lambda: span(*_growth(H200, H100)),
     "S2-a10g-value": lambda: _mid_tier("A10G"),
     "S2-t4-value": lambda: _mid_tier("T4"),

@@ -100,6 +100,19 @@ def s2_int4_loss() -> Recomputed:
     )
 
 
+def s0_disaggregation() -> Recomputed:
+    """Chips that reading prompts and writing answers apart saves [%], at the pace of the services
+    and at twice it.
+    """
+    left = []
+    for pace in (0.05, 0.025):
+        for service in _services(batch=None, tpot_s=pace):
+            rungs = climb(service, ["disaggregation"])
+            left.append(rungs[-1].chips / rungs[0].chips)
+    low, high = widened(left, inverse(of_lever()))
+    return span(100 * (1 - high), 100 * (1 - low))
+
+
 RECOMPUTED = {
     "S2-int8-loss": lambda: span(*_losses("8-bit weights", 1e12)),
     "S2-sparse-matmul": lambda: looked_up(fact("sparse_matmul_speedup")),

@@ -14,6 +14,7 @@ from scaleright.catalog import fact
 from scaleright.claims.ledger import stated_interval
 from scaleright.claims.s2 import CHIP, SERVER_CHIPS, YEARS, data_center_ends
 from scaleright.claims.verdicts import Condition, Recomputed, Slip, looked_up, point, span
+from scaleright.decisions.capex_opex import fleet_costs
 from scaleright.market import cost_factor, electricity_price, hour
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR
 
@@ -69,6 +70,30 @@ def s3_own_site() -> Recomputed:
         for of, hours in zip(owned, BUSY_HOURS[::-1], strict=True)
     ]
     return span(*(usd / of if of > 0 else math.inf for usd, of in zip(crew, saved, strict=True)))
+
+
+def s2_multi_gpu_rent() -> Recomputed:
+    """An owned server over a rented one, an hour, at the rent of what is taken for long [%]."""
+    rent = hour(CHIP, "reserved").usd
+    full, few = (
+        [100 * of.break_even_usd_per_hour(hours) / rent for of in data_center_ends()]
+        for hours in (HOURS_PER_DAY, 5.0)
+    )
+    return span(*full, Condition("used five hours a day", *few))
+
+
+def s2_hybrid_cheapest() -> Recomputed:
+    """Owning the baseline and renting bursts over the cheaper of renting all and owning all [%], at
+    bursts of two and of eight hours a day, everything cheap and everything dear.
+    """
+    found = []
+    for owned in data_center_ends():
+        for hours in (2.0, 8.0):
+            rents = hour(CHIP, "reserved").usd, hour(CHIP).usd
+            plans = fleet_costs(owned, *rents, SERVER_CHIPS, SERVER_CHIPS, hours)
+            others = min(plans[name].total for name in ("rent all", "own all"))
+            found.append(100 * float(plans["own the baseline"].total / others))
+    return span(*found)
 
 
 RECOMPUTED = {

@@ -12,7 +12,7 @@ from itertools import chain
 
 from scaleright.catalog import accelerator, model
 from scaleright.claims.errors import inverse, of_two_steps, widened
-from scaleright.claims.verdicts import Condition, Recomputed, span
+from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.decisions.parallelism_playbook import contenders, playbook
 from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.training.layout import Layout, TrainingRun
@@ -108,7 +108,56 @@ def s2_exceeds_split() -> Recomputed:
     return span(*_ends(split))
 
 
+def _memory(name: str, over: str) -> Recomputed:
+    """Memory of a chip with a strategy over that with another [%], for a model that no chip holds;
+    and where one does, each at its fastest layout.
+    """
+    fits, large = (
+        100 * book.loc[name, "memory_bytes"] / book.loc[over, "memory_bytes"] for book in _books()
+    )
+    return point(large, Condition("a model that fits one chip, at the fastest layouts", fits))
+
+
+def _beside_pipeline(name: str) -> list[float]:
+    """Latency of a strategy over that of pipelines [%], with the model's error."""
+    found = (
+        100 * book.loc[name, "latency_s"] / book.loc["pipeline", "latency_s"] for book in _books()
+    )
+    return [*_ends(found)]
+
+
+def s2_oversplit() -> Recomputed:
+    """A step over eight chips of a model that one chip holds, split over all of them."""
+    run = TrainingRun(model(FITS), accelerator(FABRIC), 8, 2048, 256)
+    split, whole = (step_time(run, layout).total for layout in (Layout(tensor=8), Layout(data=8)))
+    return span(*_ends([float(split / whole)]))
+
+
+def s2_interconnect_needed() -> Recomputed:
+    """A step of fully sharded data over nodes joined by the bus, over one of theirs."""
+    run = TrainingRun(model("Llama-2-7B"), accelerator(FABRIC), 64, 4096, 256)
+    bus = replace(run.chip, scale_up_bytes_per_s=accelerator(BUS).require("scale_up_bytes_per_s"))
+    layout = Layout(data=64, zero=3)
+    return span(
+        *_ends(
+            [float(step_time(replace(run, chip=bus), layout).total / step_time(run, layout).total)]
+        )
+    )
+
+
 RECOMPUTED = {
+    "S2-data-memory": lambda: _memory("data", "sharded data"),
+    "S2-data-latency": lambda: span(
+        *_ends(
+            _books()[0].loc["data", "latency_s"] / _books()[0].loc[other, "latency_s"]
+            for other in ("tensor", "pipeline")
+        )
+    ),
+    "S2-model-memory": lambda: _memory("tensor", "data"),
+    "S2-model-throughput": lambda: span(*chain(*_kept("tensor"))),
+    "S2-pipeline-memory": lambda: _memory("pipeline", "data"),
+    "S2-hybrid-memory": lambda: _memory("hybrid", "data"),
+    "S2-hybrid-latency": lambda: span(*_beside_pipeline("hybrid")),
     "S2-model-latency": lambda: span(*chain(*_latency("tensor"))),
     "S2-pipeline-latency": lambda: span(
         *_latency("pipeline")[1], Condition("a model that fits one chip", *_latency("pipeline")[0])

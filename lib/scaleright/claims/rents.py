@@ -15,6 +15,8 @@ from scaleright.market import HYPERSCALERS, STEADY, hour, offered, price_history
 from scaleright.market.rentals import newest_cards
 
 A100S, CHIP = ("A100 SXM 40GB", "A100 SXM 80GB"), "H100 SXM"
+SPOT = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200")
+ARBITRAGE = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200")
 LARGE = ["AWS", "Google Cloud", "Microsoft Azure"]
 """The three large public clouds that S3 sets apart."""
 S3_DAY, END_OF_2023, NEW_YEAR = "2023-04-07", "2023-12-31", "2026-01-01"
@@ -88,6 +90,16 @@ def s2_depin_saving() -> Recomputed:
     large = offered("on demand").groupby("accelerator")["segment"].agg(set)
     both = large[large.map({"marketplace", "hyperscaler"}.issubset)].index
     return span(*map(saved, both))
+
+
+def s2_spot_cheaper() -> Recomputed:
+    """Spot over on demand of each chip that is listed both ways [%]."""
+    return span(*(100 * hour(name, "spot").usd / hour(name).usd for name in SPOT))
+
+
+def s2_arbitrage() -> Recomputed:
+    """The cheapest cloud below the median of all [%], of each of today's chips."""
+    return span(*(100 * (1 - hour(name).low / hour(name).usd) for name in ARBITRAGE))
 
 
 RECOMPUTED = {

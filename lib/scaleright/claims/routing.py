@@ -17,7 +17,8 @@ from scaleright.decisions.routing_tiers import LEVELS, VERDICT_TOKENS, success_r
 from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, node_speed
-from scaleright.market import asked_tokens
+from scaleright.market import asked_tokens, hour
+from scaleright.units import HOURS_PER_DAY
 
 TIERS = ("Llama-3.1-8B", "Llama-3.3-70B", "gpt-4.1")
 """Models of about the document's tiers, of which each is right more often than the one before."""
@@ -25,6 +26,11 @@ TOKENS = 2000, 500
 QUALITY = 0.95
 """Share of the large model's score that published routers kept [1]."""
 CHIP, PACE = "H100 SXM", 30.0
+OLD = ("gpt-4o-2024-05-13", "claude-3-5-sonnet-20241022")
+"""Large models that a team may have chosen in 2024."""
+LARGE, MARGIN = ("gpt-4.1", "claude-sonnet-4-0", "claude-opus-4-0"), 0.02
+"""Large models of today, and the document's marginal difference [1]."""
+THOUSAND = 1000.0
 
 
 def _usd(model: str, tokens: tuple[float, float] = TOKENS) -> float:
@@ -113,3 +119,41 @@ def s2_start_tiny_latency() -> Recomputed:
             way = cascade(_level(level), tiers, Check(*flags, 0.0, 0.0))
             found.append(100 * way.seconds / waits[1])
     return span(*found)
+
+
+def s2_default_model() -> Recomputed:
+    """What a large model of 2024 costs more than the cheapest of today's that is right as often at
+    every level of difficulty [% of its price].
+    """
+    rates = success_rates()
+    saved = []
+    for old in OLD:
+        as_good = [
+            _usd(name)
+            for name, of in rates.items()
+            if all(of[level] >= rates[old][level] for level in LEVELS)
+        ]
+        saved.append(100 * (1 - min(as_good) / _usd(old)))
+    return span(*saved)
+
+
+def s2_marginal_accuracy() -> Recomputed:
+    """What the cheapest model within two points of a model's score on the easy benchmark costs
+    less [% of its price], of the models of the chapter's large tier.
+    """
+    rates = success_rates()
+    saved = []
+    for name in LARGE:
+        near = [
+            _usd(other)
+            for other, of in rates.items()
+            if rates[name]["easy"] - MARGIN <= of["easy"] <= rates[name]["easy"]
+        ]
+        saved.append(100 * (1 - min(near) / _usd(name)))
+    return span(*saved)
+
+
+def s2_serverless_low() -> Recomputed:
+    """A day of a thousand requests at an API over a day of one rented accelerator [%]."""
+    rented = hour(CHIP).usd * HOURS_PER_DAY
+    return span(*(100 * THOUSAND * _usd(name) / rented for name in TIERS[:2]))

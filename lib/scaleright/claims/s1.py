@@ -5,12 +5,17 @@ What each one computes, from which inputs, and why it differs stands in `data/cl
 claim.
 """
 
-from scaleright.catalog import accelerator, table
+from dataclasses import asdict, replace
+
+from scaleright.catalog import accelerator, model, table
 from scaleright.claims.errors import of_two_steps, widened
 from scaleright.claims.verdicts import Condition, Recomputed, looked_up, span
 from scaleright.costs.platforms import best_step, platforms
+from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.market import hour
 from scaleright.mlperf import matched, training_gains
+from scaleright.scaling_laws.laws import loss, published
+from scaleright.training.layout import TrainingRun
 
 MODEL, CHIPS, SEQUENCE, BATCH = "Llama-2-7B", 256, 4096, 1024
 """The chapter's run."""
@@ -18,6 +23,7 @@ BLACKWELL, HOPPER = ("B200", "GB200"), "H200 SXM"
 ULTRA = ("B300", "GB300")
 SERVED = "gpt-oss-120b"
 BOTH_DIRECTIONS = 2
+LAWS = ("Hoffmann 2022, approach 3", "Besiroglu 2024", "Muennighoff 2023")
 
 
 def s1_nvlink() -> Recomputed:
@@ -81,6 +87,24 @@ def s1_cheapest() -> Recomputed:
     own = others[others.index.str.match("A100|H100|H200")]
     all_, older = (widened([100 * usd.min() / ours], of_two_steps("chip")) for usd in (others, own))
     return span(*all_, Condition("against its maker's own older chips", *older))
+
+
+def s1_bandwidth() -> Recomputed:
+    """A step over chips that a slower bus joins, over one of the chapter's run."""
+    run = TrainingRun(model(MODEL), accelerator("H100 SXM"), CHIPS, SEQUENCE, BATCH)
+    bus = accelerator("H100 PCIe").require("scale_up_bytes_per_s")
+    slow = replace(run, chip=replace(run.chip, scale_up_bytes_per_s=bus))
+    usual, slower = (
+        min(float(step.total) for _, _, step, _ in contenders(of).values() if step is not None)
+        for of in (run, slow)
+    )
+    return span(*widened([slower / usual], of_two_steps("layout")))
+
+
+def s1_more_tokens() -> Recomputed:
+    """Loss that twice the tokens leave of a 7B model's [%], by each published law."""
+    laws = [asdict(published(name)) for name in LAWS]
+    return span(*(100 * loss(7e9, 2e12, **law) / loss(7e9, 1e12, **law) for law in laws))
 
 
 RECOMPUTED = {"S1-4x-training": lambda: span(*_training_gain())}

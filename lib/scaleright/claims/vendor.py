@@ -125,6 +125,12 @@ def s0_75m() -> Recomputed:
     return span(*(_sold(busy / 100) for busy in traces()), full)
 
 
+def s0_75m_independent() -> Recomputed:
+    """Three years of the independent benchmark's speed of a rack at the price of today."""
+    full = Condition("every hour of three years sold, which no benchmark measures", _sold(1.0))
+    return span(*(_sold(busy / 100) for busy in traces()), full)
+
+
 def s0_15x() -> Recomputed:
     sales, investment = fact("nvl72_claimed_revenue_usd"), fact("nvl72_claimed_investment_usd")
     years = fact("nvl72_claimed_years")
