@@ -41,6 +41,7 @@ format: $(VENV)/.scaleright ## format the library, the tests and the code of the
 
 notebooks: $(VENV)/.scaleright ## run changed chapters and store them, with outputs, in notebooks/
 	@$(BIN)/scaleright notebooks
+	@$(BIN)/python -m refresh.ledger
 
 check: $(VENV)/.scaleright ## check every table of data/ against its data package
 	@$(BIN)/scaleright data check

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 import scaleright as library
 from scaleright import catalog, cli
-from scaleright.press import build, datacheck, site
+from scaleright.press import build, datacheck, ledger, site
 from scaleright.press.pool import Pool
 
 
@@ -247,19 +247,18 @@ def test_reports_come_as_text_or_json(scaleright, monkeypatch):
         SimpleNamespace(validate=lambda kind, file, sealed: report),
         raising=False,
     )
-    monkeypatch.setattr(
-        library,
-        "claims",
-        SimpleNamespace(report=lambda as_json: "{}" if as_json else "text"),
-        raising=False,
-    )
+    said = {None: "text", "json": "{}"}
+    monkeypatch.setattr(ledger, "listed", lambda form, asked: (said[form], []))
     for command in (["validate", "counts"], ["claims"]):
         assert scaleright(*command)[1] == "text\n"
         assert scaleright(*command, "--json")[1] == "{}\n"
 
 
 def test_an_answer_comes_with_a_word_on_old_data_as_on_its_page(scaleright, monkeypatch):
-    monkeypatch.setattr(library, "claims", SimpleNamespace(report=lambda _: "text"), raising=False)
+    report = SimpleNamespace(to_text=lambda: "text")
+    monkeypatch.setattr(
+        library, "validation", SimpleNamespace(validate=lambda *_: report), raising=False
+    )
     monkeypatch.setattr(catalog, "data_record", lambda: SimpleNamespace(names=["new", "old"]))
     dates = {"new": date.today(), "old": date.today() - timedelta(days=1_000)}
     monkeypatch.setattr(
@@ -267,6 +266,6 @@ def test_an_answer_comes_with_a_word_on_old_data_as_on_its_page(scaleright, monk
         "resource",
         lambda name: {"title": name, "as_of": f"{dates[name]}", "stale_after_days": 30},
     )
-    code, out, err = scaleright("claims")
+    code, out, err = scaleright("validate", "counts")
     assert (code, out) == (0, "text\n")
     assert err == f"old data: old ({dates['old']}): 1,000 days old, fresh for 30\n"

@@ -8,7 +8,6 @@ nothing to do stay instant.
 
 from __future__ import annotations
 
-import errno
 import gc
 import signal
 import sys
@@ -21,7 +20,7 @@ import click
 
 from scaleright import __version__
 from scaleright.names import brief, shortened, suggestion
-from scaleright.press import COLLECTED_AFTER, Book, PressError
+from scaleright.press import COLLECTED_AFTER, Book, PressError, explained
 
 if TYPE_CHECKING:
     from scaleright.press.pages import Dated
@@ -351,25 +350,20 @@ def validate(kind: str, file: Path | None, as_json: bool, sealed: bool) -> None:
 
 
 @cli.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def claims(as_json: bool) -> None:
+@click.option("--document", help="Only of this document, such as Clarifai or S2.")
+@click.option("--subject", help="Only on this subject, such as serving.")
+@click.option("--verdict", help="Only with this verdict, such as 'off by a factor'.")
+@click.option("--chapter", help="Only those that this chapter explains.")
+@click.option("--words", help="Only those that have all of these words.")
+@click.option("--json", "form", flag_value="json", help="As JSON.")
+@click.option("--csv", "form", flag_value="csv", help="As CSV.")
+def claims(form: str | None, **asked: str | None) -> None:
     """List published claims with the recomputed number and the verdict."""
-    from scaleright import claims as ledger
+    from scaleright.press import ledger
 
-    click.echo(ledger.report(as_json))
-    _warn_of_read()
-
-
-def _explain(error: BaseException) -> str:
-    """What to say of an error."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return (
-            f"the disk is full ({error.filename or 'while writing'}); the last good site is as"
-            " it was"
-        )
-    if isinstance(error, OSError):
-        return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
-    return str(error.args[0]) if isinstance(error, LookupError) and error.args else str(error)
+    text, tables = ledger.listed(form, asked)
+    click.echo(text)
+    _warn(tables)
 
 
 def main(arguments: list[str] | None = None) -> Any:
@@ -391,7 +385,7 @@ def main(arguments: list[str] | None = None) -> Any:
             error, (KeyError, IndexError)
         ):  # those are bugs, not wrong input
             raise
-        click.echo(f"scaleright: {shortened(_explain(error))}", err=True)
+        click.echo(f"scaleright: {shortened(explained(error))}", err=True)
         sys.exit(1)
 
 

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
-
-from scaleright import catalog
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -28,16 +27,29 @@ class Document:
     url: str
     copy: str
 
+    @classmethod
+    def of(cls, row: Mapping[Any, Any]) -> Document:
+        """The document of a row of the table."""
+        told = {field.name: str(row[field.name]) for field in fields(cls) if field.name != "year"}
+        return cls(**told, year=int(row["year"]))
 
-@catalog.shared
+
 def documents() -> Mapping[str, Document]:
     """The documents by key.
 
     >>> documents()["S2"].short
     'Clarifai'
     """
+    from scaleright import catalog  # which reads tables: a list of claims does without
+
+    return catalog.remembered(_of_table)()
+
+
+def _of_table() -> Mapping[str, Document]:
+    from scaleright import catalog
+
     rows = catalog.table("documents").to_dict("records")
-    return MappingProxyType({row["source"]: Document(**row) for row in rows})
+    return MappingProxyType({row["source"]: Document.of(row) for row in rows})
 
 
 def named(text: str) -> str:
@@ -47,7 +59,12 @@ def named(text: str) -> str:
     >>> named("price and watts (S3 itself); S3-cpu-hours")
     'price and watts (Andreessen Horowitz itself); S3-cpu-hours'
     """
-    known = documents()
-    return re.sub(
-        r"\bS\d\b(?!-)", lambda key: known[key[0]].short if key[0] in known else key[0], text
-    )
+    return named_by(text, documents())
+
+
+def named_by(text: str, known: Mapping[str, Document]) -> str:
+    """The same, by these documents."""
+    return _KEY.sub(lambda key: known[key[0]].short if key[0] in known else key[0], text)
+
+
+_KEY = re.compile(r"\bS\d\b(?!-)")

@@ -1,22 +1,20 @@
-"""The claims of `data/claims.csv`, recomputed and judged, as tables and as text."""
+"""The claims of `data/claims.csv`, recomputed and judged, and as tables of chapters."""
 
 from __future__ import annotations
 
 import importlib
-import json
 import math
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from types import MappingProxyType, ModuleType
 
 import pandas as pd
 
 from scaleright import catalog
 from scaleright.claims.documents import documents, named
+from scaleright.claims.saying import interval, off
 from scaleright.claims.verdicts import (
     HOLD,
-    MEANINGS,
     VERDICTS,
     Claim,
     Finding,
@@ -24,7 +22,6 @@ from scaleright.claims.verdicts import (
     judge,
 )
 from scaleright.names import one_of
-from scaleright.units import si, significant, usd
 
 
 def _modules() -> list[ModuleType]:
@@ -113,58 +110,6 @@ def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Find
     return written if chapter or ids else [*written, *generated()]
 
 
-def _tail(unit: str) -> str:
-    """What stands behind a value in this unit."""
-    if unit.startswith("USD"):
-        return unit.removeprefix("USD").replace("/", " a ").replace(" a h", " an hour")
-    return {"FLOP": "", "FLOP/s": "", "B": "", "parameters": " billion parameters"}.get(
-        unit, f" {unit}"
-    )
-
-
-def _said(value: float, unit: str) -> str:
-    """A claimed or recomputed value in the words of its unit."""
-    if unit.startswith("USD"):
-        return usd(value) + _tail(unit)
-    if unit in ("FLOP", "FLOP/s", "B"):
-        return si(value, unit)
-    return (significant(value / 1e9) if unit == "parameters" else _number(value)) + _tail(unit)
-
-
-def _number(value: float) -> str:
-    return (
-        si(value, "").strip()
-        if abs(value) >= 1e7
-        else f"{value:.3g}"
-        if abs(value) < 1000
-        else significant(value)
-    )
-
-
-def interval(low: float, high: float, unit: str) -> str:
-    """An interval as a person says it; an infinite end is "more than" or "less than".
-
-    >>> interval(4, 6, "h/day"), interval(1e12, math.inf, "B"), interval(0.18, 0.35, "USD/h")
-    ('4 to 6 h/day', 'more than 1.00 TB', '$0.18 to $0.35 an hour')
-    """
-    if math.isinf(high):
-        return f"more than {_said(low, unit)}"
-    if math.isinf(low):
-        return f"less than {_said(high, unit)}"
-    first, last = _said(low, unit), _said(high, unit)
-    return last if first == last else f"{first.removesuffix(_tail(unit))} to {last}"
-
-
-def _off(finding: Finding) -> str:
-    if finding.factor is None or finding.verdict in HOLD:
-        return ""
-    high = finding.factor > 1
-    ratio = finding.factor if high else 1 / finding.factor if finding.factor else math.inf
-    return (
-        f", {significant(ratio, 2)} times too {'high' if high else 'low'}" if ratio >= 1.05 else ""
-    )
-
-
 def table(
     chapter: str | None = None, ids: tuple[str, ...] = (), reproduced: bool | None = None
 ) -> pd.DataFrame:
@@ -182,7 +127,7 @@ def table(
                     if f.recomputed
                     else ""
                 ),
-                "verdict": f"{f.verdict}{_off(f)}",
+                "verdict": f"{f.verdict}{off(f)}",
                 "why": f.line(),
             }
             for f in chosen
@@ -193,38 +138,3 @@ def table(
 def counts(found: list[Finding]) -> dict[str, int]:
     """How many claims have each verdict, in the order of `VERDICTS`."""
     return {v: n for v in VERDICTS if (n := sum(f.verdict == v for f in found))}
-
-
-def report(as_json: bool = False) -> str:
-    """The whole ledger as text, or as JSON with calls and inputs."""
-    found = findings()
-    if as_json:
-        rows = [asdict(f) | {"why": f.line()} for f in found]
-        finite = lambda v: None if isinstance(v, float) and not math.isfinite(v) else v
-        clean = lambda o: (
-            {k: clean(v) for k, v in o.items()}
-            if isinstance(o, dict)
-            else [clean(v) for v in o]
-            if isinstance(o, (list, tuple))
-            else finite(o)
-        )
-        return json.dumps(
-            {"verdicts": counts(found), "claims": clean(rows)},
-            indent=1,
-            ensure_ascii=False,
-            allow_nan=False,
-        )
-    lines = [
-        f"{f.claim.id}: {f.claim.statement}\n    claimed"
-        f" {interval(f.claim.low, f.claim.high, f.claim.unit)}"
-        + (
-            f", {'published' if f.recomputed.traced else 'recomputed'}"
-            f" {interval(f.recomputed.low, f.recomputed.high, f.claim.unit)}"
-            if f.recomputed
-            else ""
-        )
-        + f"\n    {f.verdict}{_off(f)}: {f.line()}"
-        for f in found
-    ]
-    counted = (f"{n:4d} {v}: {MEANINGS[v]}" for v, n in counts(found).items())
-    return "\n".join([*lines, "", *counted, f"{len(found):4d} claims"])

@@ -155,3 +155,15 @@ def require_writable(path: Path, option: str) -> None:
         at_a_file = isinstance(error, FileExistsError)  # where a folder would have to be
         reason = os.strerror(errno.ENOTDIR) if at_a_file else getattr(error, "strerror", error)
         raise PressError(f"{option} {brief(str(path))} cannot be written: {reason}") from None
+
+
+def explained(error: BaseException) -> str:
+    """What to say of an error."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return (
+            f"the disk is full ({error.filename or 'while writing'}); the last good site is as"
+            " it was"
+        )
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+    return str(error.args[0]) if isinstance(error, LookupError) and error.args else str(error)
