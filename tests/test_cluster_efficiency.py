@@ -24,6 +24,7 @@ from scaleright.decisions.cluster_efficiency import (
     Efficiency,
     cost_with_time,
     ends_of_batches,
+    hours_with_time,
     usd_per_day_saved,
 )
 from scaleright.quantity import evaluate
@@ -144,6 +145,21 @@ def test_the_next_chips_pay_exactly_where_a_day_costs_less_than_it_is_worth(usd,
     assert pays == (price < worth) or price == pytest.approx(worth)
 
 
+@given(
+    hours=st.floats(1e3, 1e8),
+    chips=st.integers(8, 65536),
+    waits=st.floats(0, 100),
+    worth=st.floats(0, 1e6),
+    price=st.floats(0.1, 20),
+    more=st.floats(1, 2),
+)
+def test_hours_of_a_chip_are_dollars_over_its_price(hours, chips, waits, worth, price, more):
+    counted = hours_with_time(hours, chips, waits, worth, price, more, 1.0)
+    paid = hours * more
+    usd = cost_with_time(paid * price, paid / chips / 24 + waits, worth)
+    assert counted * price == pytest.approx(usd, rel=1e-12)
+
+
 def test_chips_that_save_no_day_have_no_price():
     assert usd_per_day_saved(1.0, 2.0, 3.0, 2.0) == float("inf")
 
@@ -234,6 +250,19 @@ def test_the_best_two_are_compared_and_the_range_holds_the_best(found):
     assert 0.5 < sure.choice.probability.value < 1
     assert sure.low_days.value < found.best.days.value < sure.high_days.value
     assert sure.low_usd.value < found.best.usd.value < sure.high_usd.value
+
+
+def test_a_price_that_nothing_is_weighed_against_and_tokens_of_one_batch_cancel(found):
+    spreads = ClusterDoubts.of(found, (0.8, 1.25)).choice.spreads
+    names = "price of an hour", "critical batch"
+    weighed = {"batch": "4M", "rent_usd_per_hour": 0.0, "value_usd_per_day": 50_000.0}
+    both = [spreads[name] for name in names]
+    assert evaluate(both, weighed | {"value_usd_per_day": 0.0}) == [0.0, 0.0]
+    price, batch = evaluate(both, weighed)
+    assert price > 1e-6
+    assert batch == 0  # both numbers of chips take the same batch, and nobody waits
+    queue = {"shared_load": 0.8, "shared_chips": 1e5, "job_days": 30.0}
+    assert evaluate([spreads["critical batch"]], weighed | queue)[0] > 1e-6
 
 
 # Published clusters

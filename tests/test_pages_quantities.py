@@ -112,8 +112,7 @@ def same(page: str, here: Any) -> bool:
         return page == str(here).lower()
     if page in {"NaN", "undefined"}:  # the latter is an element that a list lacks
         return math.isnan(here)
-    # what cancels leaves the last digit of numbers near one
-    return math.isclose(float(page), here, rel_tol=1e-9, abs_tol=1e-15)
+    return math.isclose(float(page), here, rel_tol=1e-9)
 
 
 @pytest.fixture(params=CHAPTERS, scope="module")

@@ -6,13 +6,7 @@ from typing import Any, Self
 
 from scaleright.costs.cluster_grid import CLUSTERS
 from scaleright.costs.pretraining_doubts import USUAL, Doubts
-from scaleright.decisions.cluster_efficiency import (
-    LAST_DIGITS,
-    LATE,
-    Efficiency,
-    Plan,
-    ends_of_batches,
-)
+from scaleright.decisions.cluster_efficiency import LATE, Efficiency, Plan, ends_of_batches
 from scaleright.information import Choice, spread_between
 from scaleright.ops import item, where
 from scaleright.quantity import at, given, least, place_after
@@ -85,13 +79,16 @@ def _rival(found: Efficiency) -> Any:
 def _between(
     plan: Plan, other: Plan, usd_per_day: Any, ends: Mapping[str, Ends], error: tuple[float, float]
 ) -> Choice:
-    """The choice between two numbers of chips. How long real runs take moves both alike."""
+    """The choice between two numbers of chips. How long real runs take moves both alike; a price
+    that nothing else is weighed against, and tokens of one batch, cancel in hours of a chip.
+    """
     apart = {name: end for name, end in ends.items() if name != PACE}
-    cost, then = (of.with_time(usd_per_day) for of in (plan, other))
-    choice = Choice.of(cost, then, apart, **ALL_USUAL)
-    # what moves both alike leaves a processor's last digits, which are no spread
-    spreads = {name: where(of > LAST_DIGITS, of, 0.0) for name, of in choice.spreads.items()}
-    return Choice(choice.cost, choice.other, {STEPS: spread_between(*error), **spreads})
+    hour = plan.run.hour
+    usd_per_hour = hour.usd * given("price", 1.0) + hour.power_usd
+    mine, its = (of.in_hours(usd_per_day, usd_per_hour, other.more) for of in (plan, other))
+    spreads = Choice.of(mine, its, apart, **ALL_USUAL).spreads
+    cost, then = (at(of.with_time(usd_per_day), **ALL_USUAL) for of in (plan, other))
+    return Choice(cost, then, {STEPS: spread_between(*error), **spreads})
 
 
 def _range(result: Any, ends: Mapping[str, Ends]) -> tuple[Any, Any]:

@@ -23,11 +23,10 @@ from scaleright.quantity import choose, given, look_up, over
 from scaleright.quantity.graph import apply
 from scaleright.quantity.lists import LIST, place_of_least
 from scaleright.scaling_laws.batches import published_batch, tokens_over_least
+from scaleright.units import HOURS_PER_DAY
 
 LATE = 1e15
 """What is added to a way that misses the deadline, so that it is taken only where all do [USD]."""
-LAST_DIGITS = 1e-9
-"""Share of a time below which a difference is the processor's, not the run's [1]."""
 NEVER = float("inf")
 _MANY = len(BATCHES)
 CRITICAL = ("Zhang 2024", "Kaplan 2020")
@@ -76,8 +75,39 @@ def usd_per_day_saved(usd, days, more_usd, fewer_days):
     (5000.0, inf)
     """
     saved = days - fewer_days
-    some = saved > LAST_DIGITS * days
+    some = saved > 0
     return where(some, (more_usd - usd) / where(some, saved, 1.0), NEVER)
+
+
+@closed_form(
+    chip_hours=Domain(0.0, NEVER, (1e4, 1e8)),
+    chips=Domain(1.0, NEVER, (8.0, 1e5)),
+    waits=Domain(0.0, NEVER, (0.0, 1e2)),
+    usd_per_day=Domain(0.0, NEVER, (1e2, 1e6)),
+    usd_per_hour=Domain(0.0, NEVER, (0.5, 20.0), open_low=True),
+    more=Domain(1.0, NEVER, (1.0, 2.0)),
+    unit=Domain(1.0, NEVER, (1.0, 2.0)),
+)
+def hours_with_time(chip_hours, chips, waits, usd_per_day, usd_per_hour, more=1.0, unit=1.0):
+    """What a run costs with its days, in hours of a chip that take `unit` times the tokens [h].
+
+    It is `cost_with_time` over the price of these hours. In the ratio of two runs with one `unit`
+    a price that both pay, and tokens that both take, cancel to the last digit: days that are worth
+    nothing leave no price in it, and the same `more` as `unit` no tokens.
+
+    Parameters
+    ----------
+    chip_hours : of the run, if it took as many tokens as at a small batch [h]
+    chips, waits : of the run [1], days until it has them [d]
+    usd_per_day, usd_per_hour : worth of a day [USD/d], price of a chip with its power [USD/h]
+    more : tokens that it takes over those at a small batch [1]; unit : those of an hour counted
+
+    >>> hours_with_time(24_000.0, 100.0, 0.0, 2400.0, 1.0)  # ten days, worth as much as the chips
+    48000.0
+    """
+    day_hours = usd_per_day / usd_per_hour
+    each = 1 + day_hours / (chips * HOURS_PER_DAY)
+    return more / unit * chip_hours * each + waits * day_hours / unit
 
 
 @dataclass(frozen=True)
@@ -85,7 +115,8 @@ class Plan:
     """A run on so many chips at a batch.
 
     run : as `pretraining_run` has it, its tokens those that the batch takes
-    more : tokens that it takes over those at a small batch [1]
+    small_hours : chip-hours if it took as many tokens as at a small batch [h]
+    more : tokens that it takes over those [1]
     kept : goodput [1]
     waits : days in the queue of a shared cluster [d]
     allowed : whether the case leaves it this batch and this many chips, a layout fits, and failures
@@ -93,6 +124,7 @@ class Plan:
     """
 
     run: Run
+    small_hours: Any
     more: Any
     kept: Any
     waits: Any
@@ -111,6 +143,12 @@ class Plan:
     def with_time(self, usd_per_day: Any) -> Any:
         """What it costs with its days [USD]."""
         return cost_with_time(self.usd, self.days, usd_per_day)
+
+    def in_hours(self, usd_per_day: Any, usd_per_hour: Any, unit: Any) -> Any:
+        """The same in hours of a chip, see `hours_with_time` [h]."""
+        run = self.run
+        price = usd_per_day, usd_per_hour
+        return hours_with_time(self.small_hours, run.chips, self.waits, *price, self.more, unit)
 
     @property
     def used(self) -> Any:
@@ -162,13 +200,15 @@ class Setting:
         kept = kept_share(case, chips, luck, often)
         parts = {**step.at(pace), "goodput": kept, **whole_runs().factors}
         hours = run_chip_hours(case.tokens * more, step.tokens, chips, **parts)
+        small = run_chip_hours(case.tokens, step.tokens, chips, **parts).total
         cost = pretraining_usd(**hours.parts(), **self.hour.at(price))
         waits = waiting_days(chips, case.shared_chips, case.shared_load, case.job_days)
         asked = look_up([FREE, *BATCHES], case.batch) - 1  # -1 leaves it free
         batch = item(tuple(range(_MANY)) * len(CLUSTERS), way)
         allowed = ((asked < 0) | (asked == batch)) & step.fits & (hours.total > 0)
         allowed = allowed & ((case.shared_load == 0) | (chips <= case.shared_chips))
-        return Plan(Run(chips, step, self.hour, hours, cost), more, kept, waits, allowed)
+        run = Run(chips, step, self.hour, hours, cost)
+        return Plan(run, small, more, kept, waits, allowed)
 
 
 @lookup
