@@ -100,11 +100,10 @@ def of_two_steps(differ: str) -> Error:
     >>> 0.5 < low < 1 < high < 2
     True
     """
-    from scaleright.validation.training_errors import judged_runs  # only chapters on training pay
+    from scaleright.validation.training import steps_left_out  # only chapters on training pay
 
     columns = STEPS[one_of(differ, STEPS, "difference of two steps")]
-    runs = judged_runs()
-    runs = runs[runs["scored"]]
+    runs = steps_left_out()
     return of_pairs(runs.assign(off=1 / (1 + runs["error_percent"] / 100)), *columns)
 
 

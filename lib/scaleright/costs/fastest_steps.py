@@ -26,7 +26,7 @@ from scaleright.order import noiseless
 from scaleright.quantity import Table, look_up
 from scaleright.quantity.rows import Row
 from scaleright.training.layout import Layout, TrainingRun
-from scaleright.training.layouts import layouts, pick
+from scaleright.training.layouts import layouts, pick, slower_twins
 from scaleright.training.memory import training_memory
 from scaleright.training.rules import FIELDS
 from scaleright.training.step import StepTime, mfu, step_time
@@ -91,27 +91,28 @@ def fastest_on_all(run: TrainingRun, chips: Iterable[Accelerator], sizes: Iterab
     ]
     every = _joined(ways)
     of_size = np.repeat(np.arange(len(sizes)), [way.tensor.size for way in ways])
-    taken, found = training_memory(run, every).total, Found()
+    taken, found, slower = training_memory(run, every).total, Found(), slower_twins(every)
     for chip in chips:
-        fits = np.flatnonzero(taken <= chip.require("memory_bytes"))
+        held = taken <= chip.require("memory_bytes")
+        fits = np.flatnonzero(held & ~(slower & np.roll(held, 1)))
         here = replace(run, chip=chip)
         step = step_time(here, pick(every, fits))
         order = np.lexsort((noiseless(step.total), of_size[fits]))
         places, first = np.unique(of_size[fits][order], return_index=True)
-        for place, one in zip(places, order[first], strict=True):
-            layout, parts = pick(every, fits[one]), step.at(one)
-            used = replace(here, chips=sizes[place])
-            found[chip.name, sizes[place]] = _described(used, layout, StepTime(**parts.parts()))
+        chosen = order[first]
+        best = StepTime(
+            **{of: np.broadcast_to(part, fits.shape)[chosen] for of, part in step.parts().items()}
+        )
+        used = mfu(replace(here, chips=np.array(sizes)[places]), best)
+        for at, (place, one) in enumerate(zip(places, chosen, strict=True)):
+            layout = pick(every, fits[one])
+            found[chip.name, sizes[place]] = {
+                **step_parts(best.at(at).parts() | {"step_s": float(best.total[at])}),
+                "mfu": float(used[at]),
+                "layout": layout_words(vars(layout)),
+                "split": Layout(**{name: int(getattr(layout, name)) for name in FIELDS}),
+            }
     return found
-
-
-def _described(run: TrainingRun, layout: Layout, step: StepTime) -> dict[str, Any]:
-    return {
-        **step_parts(step.parts() | {"step_s": step.total}),
-        "mfu": mfu(run, step),
-        "layout": layout_words(vars(layout)),
-        "split": Layout(**{name: int(getattr(layout, name)) for name in FIELDS}),
-    }
 
 
 @search

@@ -22,7 +22,9 @@ from scaleright.order import noiseless
 from scaleright.quantity import Table, look_up
 from scaleright.training.layout import TrainingRun
 from scaleright.training.layouts import layouts, pick
+from scaleright.training.machine import Machine
 from scaleright.training.memory import training_memory
+from scaleright.training.slowdowns import Slowdowns, slowdowns
 from scaleright.training.step import step_time
 from scaleright.units import figure
 
@@ -45,6 +47,13 @@ TASKS = {"all weights": "sft", "LoRA": "lora"}
 """What is trained, and the task of `TrainingRun` that it is."""
 
 
+@remembered
+def _speeds(model_name: str, task: str, chip_name: str) -> tuple[Slowdowns, Machine]:
+    """What the time of a model's step on a chip depends on beside its layout, in 16 bits."""
+    run = TrainingRun(model(model_name), accelerator(chip_name), 1, SEQUENCES[0], 1, task=task)
+    return slowdowns(run), Machine.of(run)
+
+
 @search
 def update_step(run: TrainingRun, chips: Iterable[Accelerator]) -> dict[str, list[float]]:
     """The figures of `COLUMNS` of a run on each of some chips for which the same layouts are valid;
@@ -64,7 +73,8 @@ def update_step(run: TrainingRun, chips: Iterable[Accelerator]) -> dict[str, lis
         fits = np.flatnonzero(taken <= chip.require("memory_bytes"))
         if not fits.size:
             continue
-        step = step_time(replace(run, chip=chip), pick(ways, fits))
+        here = replace(run, chip=chip)
+        step = step_time(here, pick(ways, fits), *_speeds(run.model.name, run.task, chip.name))
         total = noiseless(np.broadcast_to(step.total, fits.shape))
         held = noiseless(taken[fits])
         lean = np.where(total <= SLOWER * total.min(), held, np.inf)

@@ -120,3 +120,20 @@ def layouts(run: TrainingRun, **fixed: Any) -> Layout:
         np.isin(found.data, fixed.get("data", found.data))
         & ((found.zero == axes["zero"][0]) | ~alone),
     )
+
+
+@looks_for
+def slower_twins(found: Layout) -> np.ndarray:
+    """Where a layout is the one before it but for more recomputation: if that fits, this is never
+    faster, since a busy second hides at most one.
+
+    >>> slower_twins(Layout(tensor=np.array([1, 1, 2]), recompute=np.array([0, 2, 2])))
+    array([False,  True, False])
+    """
+    columns = {name: np.atleast_1d(getattr(found, name)) for name in FIELDS}
+    size = max(column.size for column in columns.values())
+    again = np.broadcast_to(columns.pop("recompute"), size)
+    twins = again[1:] > again[:-1]
+    for column in columns.values():
+        twins &= column[1:] == column[:-1] if column.size > 1 else True
+    return np.append(False, twins)

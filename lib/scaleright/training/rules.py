@@ -8,7 +8,7 @@ kind: `scaleright.training.memory` counts it.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,12 @@ def divisors(number: int) -> list[int]:
     >>> divisors(12)
     [1, 2, 3, 4, 6, 12]
     """
-    return [d for d in range(1, int(number) + 1) if number % d == 0]
+    return [*_divisors(number)]
+
+
+@cache
+def _divisors(number: int) -> tuple[int, ...]:
+    return tuple(d for d in range(1, int(number) + 1) if number % d == 0)
 
 
 def _divides(name: str, what: str, number: int) -> Callable[[Layout], str]:

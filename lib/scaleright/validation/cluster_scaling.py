@@ -11,13 +11,13 @@ from scaleright.catalog import shared
 from scaleright.formulas import lookup
 from scaleright.order import ordered
 from scaleright.units import figures
-from scaleright.validation.training_errors import judged_runs
+from scaleright.validation.training import steps_left_out
 
 ALIKE = ["model", "accelerator", "precision", "software", "source", "sequence"]
 FARTHEST = 8
 """Times as many chips that the largest run of a series has at least."""
-ERROR = "error_percent cluster size left out"
-"""Error of a run by a fit that saw none of its size."""
+ERROR = "error_percent"
+"""Error of a run, by a fit that saw none of its size."""
 
 
 @shared
@@ -27,8 +27,7 @@ def series() -> pd.DataFrame:
 
     Columns: those of `ALIKE`, fewest, most (chips), published, predicted (that ratio [1]).
     """
-    rows = judged_runs()
-    rows = rows[rows["scored"] & rows[ERROR].notna()]
+    rows = steps_left_out("cluster size").dropna(subset=ERROR)
     tokens = rows["global_batch"].astype(float) * rows["sequence"].astype(float)
     step = tokens / rows["measured_step_s"].astype(float) / rows["accelerators"].astype(float)
     rate = rows["measured_tokens_per_s_per_accelerator"].astype(float).fillna(step)

@@ -56,6 +56,16 @@ def _slow(one: Case, by: pooling.Constants) -> dict[str, float]:
     return {kind: constant(by, name, kind)[0] for kind, name in one.families.items()}
 
 
+def _slow_in_each(
+    found: Sequence[pooling.Constants], names: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """The slowdowns of a case of these families, by each of several fits."""
+    return {
+        kind: np.array([constant(by, name, kind)[0] for by in found])
+        for kind, name in zip(KINDS, names, strict=True)
+    }
+
+
 def _shares(one: Case, slow: Mapping[str, Any]) -> np.ndarray:
     """What each kind of work of a case shows at measured peaks, over the measured time."""
     return one.seconds(slow) / one.measured_s
@@ -84,11 +94,13 @@ def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
     aim = np.ones(among.shape)
     found = fit(shares, named, among)
     for _ in range(TURNS):
+        slowed = {
+            names: _slow_in_each(found, names) for names in sorted({tuple(row) for row in named})
+        }
         for place, one in enumerate(of):
             if not moves[place]:
                 continue
-            each = [_slow(one, by) for by in found]
-            slow = {kind: np.array([its[kind] for its in each]) for kind in KINDS}
+            slow = slowed[tuple(named[place])]
             moved = _shares(one, slow) - shares[place, :, None]
             aim[:, place] = 1 - sum(slow[kind] * by for kind, by in zip(KINDS, moved, strict=True))
         found = fit(shares, named, among, aim)
@@ -215,6 +227,26 @@ def refit() -> pd.DataFrame:
         np.append(table["source"], whole["source"].iloc[apart]).astype(str),
     )
     return constants_table(rows, table, "scalerighttraining")
+
+
+@catalog.shared
+def steps_left_out(mode: str = "") -> pd.DataFrame:
+    """The book's scored rows with `error_percent`, each predicted without what one of `MODES`
+    leaves out, rounded to what a fit gives alike on every machine: what `validate` finds for all
+    modes and baselines, which takes five times as long.
+    """
+    table, every, fitted = _book()
+    columns = MODES[mode]
+    predicted = left_out(
+        [None if one.run is None else one for one in every],
+        groups(table, columns),
+        [one for one, use in zip(every, fitted, strict=True) if use],
+        groups(table[fitted], columns),
+        constants,
+        _predicted,
+    )
+    off = 100 * (predicted / np.array([one.measured_s for one in every]) - 1)
+    return table.assign(error_percent=off.round(4))[[not one.why for one in every]]
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
