@@ -7,6 +7,7 @@ import pandas as pd
 
 from scaleright import charts
 from scaleright.charts import Controls, Display
+from scaleright.charts import platforms as marks
 from scaleright.costs import pretraining
 from scaleright.costs.experiment_steps import ExperimentSteps, widths
 from scaleright.costs.experiments import MOST_HALVINGS, halving_share
@@ -26,7 +27,6 @@ from scaleright.decisions.ablation_evidence import published as experiments
 from scaleright.decisions.ablation_study import NODES, Cluster, Decision, Range, Study
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.ops import ceil, maximum, where
-from scaleright.order import names_by
 from scaleright.quantity import at, least
 
 USD_FOR = "USD for the study"
@@ -115,16 +115,9 @@ def answer(
     )
 
 
-def _rows(on_all: Mapping[str, Study]) -> pd.DataFrame:
-    """The platforms, those on which the study costs least first."""
-    usd = {name: study.usd.value for name, study in on_all.items()}
-    last = {name: 1e99 for name, of in usd.items() if not of > 0}
-    return pd.DataFrame({"platform": names_by(usd | last)})
-
-
 def platforms(on_all: Mapping[str, Study], platform: Any, there: Cluster) -> Display:
     """A bar for each platform: what the study on it costs, by parts."""
-    study, star = there.study, where(there.study.step.trust.seen, "", " *")
+    study, star = there.study, marks.star(there.study.step.trust.seen)
     usd, days, nodes = study.usd, study.days, study.nodes
     late = where(there.punctual, "", ", late")
     label = charts.phrase("{usd:usd}{star}: {nodes:whole} nodes, {days:days}{late}")
@@ -133,14 +126,14 @@ def platforms(on_all: Mapping[str, Study], platform: Any, there: Cluster) -> Dis
     parts = {name.removesuffix("_usd"): usd for name, usd in study.cost.parts().items()}
     parts["data"] = parts.pop("loading") + parts.pop("storage")
     parts["people"] = parts.pop("waiting")
-    rows = _rows(on_all)
+    rows = marks.cheapest_first(on_all)
     return charts.show(
         charts.stacked_parts(parts, "usd", USD_FOR, rows, "platform", along=platform, label=label),
         name="platforms",
         caption="On the cluster of each that does it for least by the deadline. Data:"
         " waiting for it, and storage; empty: places without a run, most in the last wave; idle:"
-        " between jobs; term: the rest of a contract that binds; people: those who wait. * The fit"
-        " has seen no run on this architecture: its efficiency is that of all others.",
+        f" between jobs; term: the rest of a contract that binds; people: those who wait."
+        f" {marks.UNSEEN}",
         alt="Cost of the study on each platform by parts, the cheapest first.",
     )
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
 from scaleright import charts
 from scaleright.charts import Controls, Display
+from scaleright.charts import platforms as marks
 from scaleright.costs import pretraining
 from scaleright.costs import pretraining_doubts as doubts
 from scaleright.costs.fastest_steps import Steps
@@ -17,7 +16,7 @@ from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.footprint import Footprint
 from scaleright.ops import where
-from scaleright.order import name_of_greatest, names_by
+from scaleright.order import name_of_greatest
 from scaleright.quantity.rows import Row
 from scaleright.validation import summarize, validate
 from scaleright.validation.left_out import held_out
@@ -103,39 +102,21 @@ def _why_not(case: Any, run: Run, fewest: Any) -> Any:
     return where(run.step.fits, failing, where(fewest > 0, layout_why, none_why))
 
 
-def _rows(on_all: Mapping[str, Run], column: str = "platform") -> pd.DataFrame:
-    """The platforms, those on which the run costs least first."""
-    usd = {name: run.usd.value for name, run in on_all.items()}
-    last = {name: 1e99 for name, of in usd.items() if not of > 0}  # does not run, or has no price
-    return pd.DataFrame({column: names_by(usd | last)})
-
-
 def platforms(case: Any, on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
     """A bar for each platform: what the run on it costs, by parts."""
-    usd, star = run.usd, where(run.step.trust.seen, "", " *")
+    usd, star = run.usd, marks.star(run.step.trust.seen)
     unpriced = where(run.done, "no such price is listed", "does not run")
     label = where(usd > 0, charts.phrase("{usd:usd}{star}"), unpriced)
     words = "compute", "recompute", "network", "pipeline", "layout", "failures", "beyond", "power"
-    parts, rows = dict(zip(words, run.cost.parts().values(), strict=False)), _rows(on_all)
+    parts = dict(zip(words, run.cost.parts().values(), strict=False))
+    rows = marks.cheapest_first(on_all)
     return charts.show(
         charts.stacked_parts(parts, "usd", USD_FOR, rows, "platform", along=platform, label=label),
         name="platforms",
         caption="Network: waiting for it; pipeline: stages that wait for others: all of the fastest"
         " layout; layout: by which those in use are slower; failures: checkpoints, lost work,"
-        " restarts; beyond: what published runs took beside. * The fit has seen no run on this"
-        " architecture: its efficiency is that of all others.",
+        f" restarts; beyond: what published runs took beside. {marks.UNSEEN}",
         alt="Cost of the run on {case.chips:whole} chips of each platform by parts.",
-    )
-
-
-def unseen(guess: Cheapest) -> Display:
-    """The cheapest of the platforms that the fit has not seen."""
-    return charts.sentence(
-        "If the efficiency of the others holds for them too, the <strong>{guess.platform}</strong>"
-        " is the cheapest of the platforms with an asterisk, at {guess.usd:usd}; how much of it"
-        " their software reaches, the fit has not seen.",
-        provided=guess.usd > 0,
-        otherwise="No platform with an asterisk runs it.",
     )
 
 
@@ -176,7 +157,7 @@ def layouts(on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
         "which is": run.step.layout,
     }
     every = charts.table(
-        _rows(on_all, "of").assign(**columns),
+        marks.cheapest_first(on_all, "of").assign(**columns),
         "Your model on as many of each; rent and owned are USD an hour, owned without power, and"
         " missing where nobody sells the chip so",
         dict.fromkeys(("the run", "rent", "owned", "fastest layout, a bound"), "usd")
@@ -196,7 +177,7 @@ def by_deadline(case: Any, on_all: Mapping[str, Run], platform: Any, run: Run) -
     said = where(run.cost.total > 0, said, unpriced)
     bars = "platform", usd, "usd", USD_FOR
     return charts.show(
-        charts.bars(_rows(on_all), *bars, along=platform, label=said),
+        charts.bars(marks.cheapest_first(on_all), *bars, along=platform, label=said),
         name="deadline",
         alt="Cost of the run on the smallest cluster of each platform that finishes within"
         " {case.deadline_days:days}.",

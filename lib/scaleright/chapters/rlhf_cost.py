@@ -5,10 +5,19 @@ from typing import Any
 import pandas as pd
 
 from scaleright import charts
+from scaleright.catalog import fact
 from scaleright.charts import Display
+from scaleright.charts import platforms as marks
 from scaleright.charts.live import Controls
 from scaleright.decisions.post_training import LORA, METHODS, SHARINGS, Tables
-from scaleright.decisions.post_training_choice import Best, Bill, Doubts, first_fit, largest
+from scaleright.decisions.post_training_choice import (
+    Best,
+    Bill,
+    Doubts,
+    first_fit,
+    largest,
+    seen_on,
+)
 from scaleright.decisions.post_training_evidence import (
     flop_beside,
     judged_runs,
@@ -143,19 +152,19 @@ def _rows(name: str, options: Any) -> pd.DataFrame:
     return pd.DataFrame({name: [*options]})
 
 
-def platforms(case: Any, platform: Any, there: Bill, tables: Tables) -> Display:
+def platforms(case: Any, platform: Any, there: Bill, best: Best) -> Display:
     """A bar for each platform: what the run costs there, by parts."""
     unpriced = where(there.job.there, "no such price is listed", "does not run")
-    usd = there.cost.machine_usd
-    label = where(usd > 0, charts.say(usd, "usd"), unpriced)
-    rows, look = _rows("platform", tables.updates.names), {"along": platform, "label": label}
+    usd, star = there.cost.machine_usd, marks.star(seen_on(best.on_all, platform))
+    label = where(usd > 0, charts.phrase("{usd:usd}{star}"), unpriced)
+    rows, look = marks.cheapest_first(best.on_all), {"along": platform, "label": label}
     return charts.show(
         charts.stacked_parts(there.labeled(), "usd", USD, rows, "platform", **look),
         name="platforms",
         caption="Longest answers: chips that wait until the last answer of a round is written;"
         " waiting: chips that one phase leaves idle, and new weights on their way; beyond: by which"
-        " published runs took longer than their phases.",
-        alt="Cost of the run on {case.chips:whole} chips of each platform, by parts.",
+        f" published runs took longer than their phases. {marks.UNSEEN}",
+        alt="Cost of the run on {case.chips:whole} chips of each platform, by parts, the cheapest first.",
     )
 
 
@@ -192,6 +201,16 @@ def rounds_said(case: Any, bill: Bill) -> Display:
         " {here.rounds:whole} of them.{wrote}",
         provided=here.there,
         otherwise="What does not run has no rounds.",
+    )
+
+
+def instructgpt() -> Display:
+    """The counts from which the defaults are taken."""
+    episodes, compared = fact("instructgpt_episodes"), fact("instructgpt_compared_prompts")
+    batch = fact("instructgpt_batch")
+    return charts.sentence(
+        "The default has about the counts of InstructGPT: {episodes:whole} answers in rounds of"
+        " {batch:whole}, and {compared:whole} prompts whose answers people compared."
     )
 
 

@@ -73,12 +73,26 @@ class Hour:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run on so many chips: its step, an hour of a chip, chip-hours and dollars."""
+class Paid:
+    """Work on so many chips: its step, an hour of a chip, chip-hours and dollars."""
 
     chips: Any
-    step: Step
+    step: Any
     hour: Hour
+    hours: Any
+    cost: Any
+
+    @property
+    def done(self) -> Any:
+        """Whether it gets done: it fits there, and what stops it leaves it time."""
+        return self.hours.total > 0
+
+
+@dataclass(frozen=True)
+class Run(Paid):
+    """A run on so many chips."""
+
+    step: Step
     hours: ChipHours
     cost: PretrainingCost
 
@@ -106,11 +120,6 @@ class Run:
     def hour_usd(self) -> Any:
         """What an hour of a chip costs, with its power [USD/h]."""
         return self.usd / self.hours.total
-
-    @property
-    def done(self) -> Any:
-        """Whether it gets done: a layout fits, and failures leave it time."""
-        return self.hours.total > 0
 
 
 class Cheapest(NamedTuple):

@@ -26,7 +26,7 @@ from scaleright.costs.experiments import (
 )
 from scaleright.costs.fastest_steps import COLUMNS
 from scaleright.costs.pretraining import run_chip_hours
-from scaleright.costs.pretraining_run import Hour
+from scaleright.costs.pretraining_run import Hour, Paid
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions.ablation import (
     better_seen,
@@ -154,23 +154,20 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Study:
-    """A study on a cluster.
+class Study(Paid):
+    """A study on a cluster, the step being that of its runs.
 
-    chips : of the cluster
     places : runs at once
     run_hours : how long one whole run trains [h]
-    step, hour, hours, days, cost : of the runs, of a chip, of the cluster
+    days : how long it takes [d]
     """
 
-    chips: Any
+    step: ExperimentStep
+    hours: StudyHours
+    cost: StudyCost
     places: Any
     run_hours: Any
-    step: ExperimentStep
-    hour: Hour
-    hours: StudyHours
     days: Any
-    cost: StudyCost
 
     @property
     def usd(self) -> Any:
@@ -181,11 +178,6 @@ class Study:
     def nodes(self) -> Any:
         """Of the cluster."""
         return self.chips / NODE_CHIPS
-
-    @property
-    def done(self) -> Any:
-        """Whether a run fits where it is put, and the cluster holds one."""
-        return self.hours.total > 0
 
 
 @dataclass(frozen=True)
@@ -239,7 +231,7 @@ class Desk:
             waiting=case.waiting,
             pay_usd_per_year=case.pay_usd_per_year,
         )
-        return Study(chips, places, alone.total, step, hour, hours, days, cost)
+        return Study(chips, step, hour, hours, cost, places, alone.total, days)
 
     def in_time(self, accelerator_name: Any, width: Any = None) -> "Cluster":
         """The study on the cluster of an accelerator that does it for least by the deadline; for

@@ -1,6 +1,6 @@
 """A case of post-training on each platform: what it costs, the cheapest, and how sure that is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Self
@@ -8,6 +8,7 @@ from typing import Any, Self
 from scaleright.catalog import accelerator
 from scaleright.costs.platform_terms import rents
 from scaleright.costs.post_training import PostTrainingCost
+from scaleright.costs.pretraining_run import Cheapest
 from scaleright.decisions.post_training import Job, Tables, job
 from scaleright.decisions.post_training_evidence import real_runs
 from scaleright.decisions.two_chips import RENT, SPEED, spread_apart
@@ -118,6 +119,19 @@ def first_fit(tables: Tables, case: Any, chip: Any) -> Any:
     return first_case([(fits(size), size) for size in tables.updates.sizes], 0)
 
 
+@lookup
+def seen_on(names: Iterable[str], platform: Any) -> Any:
+    """Whether the fit of training has seen runs on the architecture of one of some platforms.
+
+    >>> from scaleright.quantity.graph import value_of
+    >>> names = "H100 SXM", "MI325X"
+    >>> [bool(value_of(seen_on(names, name))) for name in names]
+    [True, False]
+    """
+    seen = {name: float(architecture_fitted(accelerator(name))) for name in names}
+    return look_up(seen, platform) > 0
+
+
 @dataclass(frozen=True)
 class Best:
     """The cheapest platform that runs a case, of those whose architecture the fit of training has
@@ -127,12 +141,16 @@ class Best:
         none does [USD]
     other : what it is compared with: the case's own, or the next where that is the cheapest
     choice : between both
+    on_all : machines alone, by platform [USD]
+    guess : the cheapest of the others, whose architecture the fit has not seen
     """
 
     name: Any
     usd: Any
     other: Any
     choice: Choice
+    on_all: Mapping[str, Any]
+    guess: Cheapest
 
     @classmethod
     def of(cls, tables: Tables, case: Any, platform: Any, there: Bill) -> Self:
@@ -140,12 +158,13 @@ class Best:
         names = list(tables.updates.names)
         trust = tables.engines.rows.row(case.model, platform, case.rollout_precision)
         off = spread_between(trust.low, trust.high)
-        known = {name: float(architecture_fitted(accelerator(name))) for name in names}
         every = there.cost.machine_usd
-        usd = where(look_up(known, platform) > 0, every, NAN)
+        usd = where(seen_on(names, platform), every, NAN)
         wanted = {"usd": usd, "every": every, "off": off}
         rows = over("platforms", {platform: names}, wanted)
         each = {name: item(rows["usd"], place) for place, name in enumerate(names)}
+        on_all = {name: item(rows["every"], place) for place, name in enumerate(names)}
+        unseen = {name: where(each[name] > 0, NAN, of) for name, of in on_all.items()}
         name, usd = least(each)
         after, then = least(each, after=name)
         mine = name == case.accelerator
@@ -158,7 +177,8 @@ class Best:
             SPEED: spread_apart(item(rows["off"], place), item(rows["off"], second), common),
             RENT: rents_apart(loose, loose),
         }
-        return cls(name, usd, other, Choice(usd, other_usd, spreads))
+        between = Choice(usd, other_usd, spreads)
+        return cls(name, usd, other, between, on_all, Cheapest(*least(unseen)))
 
 
 def _common(tables: Tables, case: Any) -> Any:
