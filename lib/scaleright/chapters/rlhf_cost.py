@@ -9,21 +9,9 @@ from scaleright.catalog import fact
 from scaleright.charts import Display
 from scaleright.charts import platforms as marks
 from scaleright.charts.live import Controls
+from scaleright.decisions import post_training_evidence as evidence
 from scaleright.decisions.post_training import LORA, METHODS, SHARINGS, Tables
-from scaleright.decisions.post_training_choice import (
-    Best,
-    Bill,
-    Doubts,
-    first_fit,
-    largest,
-    seen_on,
-)
-from scaleright.decisions.post_training_evidence import (
-    flop_beside,
-    judged_runs,
-    published_in_words,
-    real_runs,
-)
+from scaleright.decisions.post_training_choice import Best, Bill, Doubts, first_fit, largest
 from scaleright.ops import first_case, where
 from scaleright.quantity import look_up
 
@@ -43,7 +31,13 @@ def controls(case: Any) -> tuple[Controls, Tables]:
 
 def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Display:
     """The answer card: days and dollars of the run, what dominates, the cheapest platform."""
-    cost, real, hour, low, high = bill.cost, real_runs(), bill.hour, doubts.low, doubts.high
+    cost, real, hour, low, high = (
+        bill.cost,
+        evidence.real_runs(),
+        bill.hour,
+        doubts.low,
+        doubts.high,
+    )
     part, share = largest(bill.named())
     method = look_up(SPOKEN, case.method)
     machines, people_usd, lasts = cost.machine_usd, cost.labels_usd, bill.seconds
@@ -155,7 +149,7 @@ def _rows(name: str, options: Any) -> pd.DataFrame:
 def platforms(case: Any, platform: Any, there: Bill, best: Best) -> Display:
     """A bar for each platform: what the run costs there, by parts."""
     unpriced = where(there.job.there, "no such price is listed", "does not run")
-    usd, star = there.cost.machine_usd, marks.star(seen_on(best.on_all, platform))
+    usd, star = there.cost.machine_usd, marks.star(best.seen(platform))
     label = where(usd > 0, charts.phrase("{usd:usd}{star}"), unpriced)
     rows, look = marks.cheapest_first(best.on_all), {"along": platform, "label": label}
     return charts.show(
@@ -164,7 +158,8 @@ def platforms(case: Any, platform: Any, there: Bill, best: Best) -> Display:
         caption="Longest answers: chips that wait until the last answer of a round is written;"
         " waiting: chips that one phase leaves idle, and new weights on their way; beyond: by which"
         f" published runs took longer than their phases. {marks.UNSEEN}",
-        alt="Cost of the run on {case.chips:whole} chips of each platform, by parts, the cheapest first.",
+        alt="Cost of the run on {case.chips:whole} chips of each platform, by parts, the"
+        " cheapest first.",
     )
 
 
@@ -326,7 +321,7 @@ def people(case: Any, bill: Bill) -> Display:
 
 def published() -> Display:
     """Predicted against published times."""
-    rows = judged_runs().assign(label=lambda r: r["model"] + "\n" + r["accelerator"])
+    rows = evidence.judged_runs().assign(label=lambda r: r["model"] + "\n" + r["accelerator"])
     scale = rows["measure"].map(lambda of: 3600.0 if of == "hours" else 1.0)
     for name in ("measured", "predicted"):
         rows[name] = rows[name] * scale
@@ -340,7 +335,7 @@ def published() -> Display:
 
 def errors() -> Display:
     """How far predictions were off."""
-    real = real_runs()
+    real = evidence.real_runs()
     off, alone = 100 * real.error, 100 * real.phases_error
     beyond = real.beyond
     return charts.sentence(
@@ -357,7 +352,7 @@ def errors() -> Display:
 
 def runs() -> Display:
     """All published runs beside their predictions; folded."""
-    rows = published_in_words()
+    rows = evidence.published_in_words()
     numbers = dict.fromkeys(("published", "phases", "predicted"), "number")
     shown = charts.table(rows, "Published times, and those predicted", numbers, name="runs")
     return charts.folded(shown, f"All {len(rows)} published rows")
@@ -366,7 +361,7 @@ def runs() -> Display:
 def flop() -> Display:
     """InstructGPT's work, counted."""
     return charts.table(
-        flop_beside(),
+        evidence.flop_beside(),
         "InstructGPT's work in petaflop/s-days: published, and counted here",
         {"published": "number", "counted": "number", "error": "percent"},
     )

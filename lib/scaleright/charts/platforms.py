@@ -1,4 +1,4 @@
-"""Platforms side by side: the cheapest first, and those whose architecture no fit has seen marked."""
+"""Platforms side by side, the cheapest first, those whose architecture no fit has seen marked."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -103,7 +103,8 @@ def fastest_on_all(run: TrainingRun, chips: Iterable[Accelerator], sizes: Iterab
         best = StepTime(
             **{of: np.broadcast_to(part, fits.shape)[chosen] for of, part in step.parts().items()}
         )
-        used = mfu(replace(here, chips=np.array(sizes)[places]), best)
+        many: Any = np.array(sizes)[places]
+        used = mfu(replace(here, chips=many), best)
         for at, (place, one) in enumerate(zip(places, chosen, strict=True)):
             layout = pick(every, fits[one])
             found[chip.name, sizes[place]] = {

@@ -180,6 +180,10 @@ class Best:
         between = Choice(usd, other_usd, spreads)
         return cls(name, usd, other, between, on_all, Cheapest(*least(unseen)))
 
+    def seen(self, platform: Any) -> Any:
+        """Whether the fit has seen the architecture of one of the platforms."""
+        return seen_on(self.on_all, platform)
+
 
 def _common(tables: Tables, case: Any) -> Any:
     """Correlation of the errors of two chips' speeds [1]."""
