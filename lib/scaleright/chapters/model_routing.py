@@ -79,11 +79,13 @@ def _beside_large(case: Any, best: Best, one: Way) -> Any:
     alone_usd, right, alone_right = THOUSAND * one.usd, 100 * best.right, 100 * one.right
     total, alone_total = THOUSAND * best.total_usd, THOUSAND * one.total_usd(case.error_usd)
     error, saving = case.error_usd, 1 - best.usd / one.usd
+    later = charts.phrase(" instead of {one.seconds:duration}")
+    longer = where(best.seconds == one.seconds, " as well", later)
     less = where(saving > 0, charts.phrase(", {saving:percent} less"), "")
     instead = charts.phrase(
         " instead of {alone_usd:usd} with {case.large} alone{less}. {right:number 3} % are right"
-        " instead of {alone_right:number 3} %, after {best.seconds:duration} on average instead of"
-        " {one.seconds:duration}. With {error:usd} for each wrong answer that is {total:usd}"
+        " instead of {alone_right:number 3} %, after {best.seconds:duration} on average{longer}."
+        " With {error:usd} for each wrong answer that is {total:usd}"
         " instead of {alone_total:usd}."
     )
     alone = charts.phrase(
@@ -308,7 +310,7 @@ def published_routers() -> Display:
     )
     return charts.show(
         charts.predicted_vs_measured(
-            shown, "published", "predicted", "label", "% of requests", "published", log=False
+            shown, "published", "predicted", "label", "% of requests", "published"
         ),
         name="published_routers",
         alt="Share of requests that 16 published routers send to the large model to recover four"

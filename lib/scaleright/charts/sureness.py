@@ -150,12 +150,15 @@ def predicted_vs_measured(
 def _with_errors(
     frame: pd.DataFrame, measured: str, predicted: str, label: str, name_worst: int, log: bool
 ) -> pd.DataFrame:
-    """Rows with their relative error and, at the worst ones, their name, each name once."""
+    """Rows with their relative error and, at the worst ones, their name, each name once; the worst
+    by what they are apart on a scale that starts at zero.
+    """
     if frame.empty:
         return frame.assign(error=[], worst=[])[[label, measured, predicted, "error", "worst"]]
     frame = frame.reset_index(drop=True)
-    frame = frame.assign(error=frame[predicted] / frame[measured] - 1)
-    largest = ordered(frame["error"].abs(), ascending=False).index
+    apart = frame[predicted] - frame[measured]
+    frame = frame.assign(error=(apart / frame[measured]).where(frame[measured] != 0, 0.0))
+    largest = ordered((frame["error"] if log else apart).abs(), ascending=False).index
     worst = frame.loc[largest].drop_duplicates(label).head(name_worst)
     every = np.log(frame[[measured, predicted]]) if log else frame[[measured, predicted]]
     shares = (every - every.to_numpy().min()) / np.ptp(every.to_numpy())

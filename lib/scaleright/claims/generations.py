@@ -134,6 +134,20 @@ def _virtual(benchmark: str, *scenarios: str) -> list[float]:
     ]
 
 
+def virtual_overhead() -> float:
+    """The most that a virtual machine costs on any of the document's models [%]."""
+    return 100 - min(share for name in (LLAMA, IMAGES, DENSE) for share in _virtual(name))
+
+
+def _memory_types() -> float:
+    """Cells of the document's column of memory types that the catalog confirms [% of those
+    filled].
+    """
+    rows = table("s4_specifications").dropna(subset="memory_type")
+    known = rows["accelerator"].map(table("accelerators").set_index("name")["memory_type"])
+    return 100 * float((rows["memory_type"] == known).mean())
+
+
 def s4_virtual_sdxl() -> Recomputed:
     older = printed(IMAGES, f"virtualized {H200}") / s4.figure_at_hand(
         IMAGES, H200, "Offline", "per chip"
@@ -263,9 +277,8 @@ RECOMPUTED = {
     "S4-blackwell-3x": lambda: span(*_ratios(B200, H200, LLAMA), *_ratios(GB200, H200, LLAMA)),
     "S4-virtual-offline": lambda: span(*_virtual(LLAMA, "Offline")),
     "S4-virtual-server": lambda: span(*_virtual(LLAMA, "Server")),
-    "S4-virtual-overhead": lambda: point(
-        100 - min(share for name in (LLAMA, IMAGES, DENSE) for share in _virtual(name))
-    ),
+    "S4-virtual-overhead": lambda: point(virtual_overhead()),
+    "S4-memory-column": lambda: point(_memory_types()),
     "S4-l40s": lambda: span(*_percent(_ratios("L40S", "H100 PCIe", LLAMA))),
     "S4-sdxl-b200-h100": lambda: span(*_ratios(B200, H100, IMAGES)),
     "S4-gh200-h100": lambda: span(*_percent(_ratios("GH200", H100, IMAGES))),

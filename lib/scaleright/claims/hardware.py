@@ -11,7 +11,7 @@ from statistics import median
 
 import pandas as pd
 
-from scaleright.catalog import accelerator, fact
+from scaleright.catalog import accelerator, fact, table
 from scaleright.claims.ledger import stated
 from scaleright.claims.rents import A100S, END_OF_2023, S3_DAY, clouds
 from scaleright.claims.s3 import difference_usd, training_usd
@@ -25,6 +25,8 @@ from scaleright.market import hour, rental_prices
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 A100, H100, H200 = "A100 SXM 80GB", "H100 SXM", "H200 SXM"
+TPUS = ("TPU v4", "TPU v5e", "TPU v7")
+"""Those whose power is known."""
 END_OF_2026 = "2026-12-31"
 
 
@@ -124,6 +126,19 @@ def s3_power_doubles() -> Recomputed:
     return point(ratio, read, internal=True)
 
 
+def _flop_per_joule(name: str) -> float:
+    """Peak arithmetic of a chip over its power."""
+    chip = accelerator(name)
+    return chip.peak_flops("bf16") / chip.require("tdp_watts")
+
+
+def _supported(platform: str) -> float:
+    """Libraries and frameworks that support a platform in their main release [%]."""
+    rows = table("hardware_maturity")
+    values = rows.loc[rows["platform"] == platform, "value"]
+    return 100 * float((values == "yes").mean())
+
+
 def _dearer(name: str, contract: str = "on demand") -> list[float]:
     """What another maker's chip costs over an H100 by arithmetic, bandwidth and memory [%]."""
     other, own = (
@@ -138,6 +153,11 @@ def _dearer(name: str, contract: str = "on demand") -> list[float]:
 
 
 RECOMPUTED = {
+    "S2-tpu-efficiency": lambda: span(
+        *(100 * _flop_per_joule(name) / _flop_per_joule(H100) for name in TPUS)
+    ),
+    "S2-tpu-maturity": lambda: point(_supported("Google TPU")),
+    "S2-gpu-maturity": lambda: span(*map(_supported, ("NVIDIA CUDA", "AMD ROCm", "Intel XPU"))),
     "S2-mi300x": lambda: span(*_dearer("MI300X")),
     "S2-tpu-cost": lambda: span(
         *_dearer("TPU v6e", "one year"), *_dearer("TPU v6e", "three years")

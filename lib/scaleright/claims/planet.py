@@ -20,6 +20,8 @@ LARGE, QUICK = "Llama-3.1-70B", "Llama-3.1-8B"
 IMAGE_MODEL = "stable-diffusion-xl-base-1.0"
 BEFORE, AFTER, LIFE_YEARS = 0.2, 0.6, (1.0, 3.0)
 """S2's example of better use: share of its time that a GPU works, and years that it serves."""
+MOSTLY = 0.9
+"""Share of low-carbon power from which a grid counts as renewable or nuclear [1]."""
 FORECAST = ("us_ai_twh_2028_low", "us_ai_twh_2028_high")
 TRAINED = ("GPT-3 175B", "PaLM-540B")
 """Large models whose makers published the electricity of their training."""
@@ -107,3 +109,14 @@ RECOMPUTED = {
     "S2-toxic": lambda: looked_up(fact("gpt4_toxic_tonnes")),
     "S2-93-study": lambda: point(100 * (1 - fact("gpt4_a100_low") / fact("gpt4_a100_high"))),
 }
+
+
+def s2_renewable_site() -> Recomputed:
+    """Carbon that the same work saves on grids of mostly low-carbon power [%], against the United
+    States.
+    """
+    rows = table("grids")
+    clean = rows[(rows["quantity"] == "low_carbon_share") & (rows["value"] > MOSTLY)]["zone"]
+    carbon = rows[rows["quantity"] == "carbon_lifecycle"].groupby("zone")["value"].median()
+    here = carbon[COUNTRY]
+    return point(100 * (1 - float(carbon[carbon.index.isin(clean)].median()) / here))

@@ -30,7 +30,8 @@ OLD = ("gpt-4o-2024-05-13", "claude-3-5-sonnet-20241022")
 """Large models that a team may have chosen in 2024."""
 LARGE, MARGIN = ("gpt-4.1", "claude-sonnet-4-0", "claude-opus-4-0"), 0.02
 """Large models of today, and the document's marginal difference [1]."""
-THOUSAND = 1000.0
+THOUSAND, THOUGHT = 1000.0, 4000
+"""Requests of a day, and tokens of an answer that thinks step by step."""
 
 
 def _usd(model: str, tokens: tuple[float, float] = TOKENS) -> float:
@@ -157,3 +158,8 @@ def s2_serverless_low() -> Recomputed:
     """A day of a thousand requests at an API over a day of one rented accelerator [%]."""
     rented = hour(CHIP).usd * HOURS_PER_DAY
     return span(*(100 * THOUSAND * _usd(name) / rented for name in TIERS[:2]))
+
+
+def s2_think_steps() -> Recomputed:
+    """Price of a request whose answer thinks in 4,000 tokens over one of 500 [times]."""
+    return span(*(_usd(name, (TOKENS[0], THOUGHT)) / _usd(name) for name in TIERS))
