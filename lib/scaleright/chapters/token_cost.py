@@ -8,11 +8,12 @@ import pandas as pd
 from scaleright import charts, claims, market
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
-from scaleright.costs.serving import Kinds, Ways, usd_per_month
+from scaleright.costs.serving import Kinds, Month, Ways, usd_per_month
 from scaleright.costs.serving_choices import Found, Paid, ServingChoices
 from scaleright.costs.serving_doubts import ServingDoubts
 from scaleright.costs.token_offers import offers_sheet, price_spans
 from scaleright.decisions.unit_economics import compare_sizes
+from scaleright.inference.demand import Busy, usual_peaks
 from scaleright.inference.node_speed import NodeSpeed
 from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity, least
@@ -28,10 +29,11 @@ def controls(case: Any) -> tuple[Controls, ServingChoices]:
     live = charts.controls(case)
     live.follow("accelerator", tables.chips, chip_usd="chip_usd")
     live.follow("setting", tables.settings, usd_per_kwh="usd_per_kwh")
+    live.follow("traffic", usual_peaks())
     return live, tables
 
 
-def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
+def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Display:
     """The answer card: the price, the loads from which own hardware beats the API, how sure."""
     speed, (rented, owned, api), (even, own_even), _, paid = found
     (cost_low, cost_high), choice = doubts.rented, doubts.choice
@@ -42,6 +44,7 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
         " APIs ask {api:usd} per million output tokens with their prompts ({asked.counted})."
     )
     at_api = where(asked.there, at_api, "")
+    source = charts.utilization_source(busy)
     span = _span(doubts, where(rented < api, "renting", "the API"))
     alone = charts.phrase("{cost_low:usd} to {cost_high:usd} per million output tokens (90 %)")
     nothing = where(found.alone, alone, "none, since nothing is served at a price")
@@ -52,15 +55,16 @@ def answer(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     )
     alone = charts.phrase(
         "in {speed.precision} costs {rented:usd} per million output tokens with prompts on rented"
-        " {case.accelerator} at {case.utilization:percent} utilization and {hour.usd:usd} an hour"
+        " {case.accelerator} at {case.utilization:percent} utilization, {source}, and"
+        " {hour.usd:usd} an hour"
         " ({hour.counted}), {owned:usd} on owned ones. When that is cheaper than an API cannot be"
         " said: {asked.why}."
     )
     unserved = where(found.alone, alone, unserved)
     return charts.answer_card(
         "Serving <strong>{case.model}</strong> in {speed.precision} on rented"
-        " <strong>{case.accelerator}</strong> at {case.utilization:percent} utilization, each"
-        " reader getting {case.pace_tokens_per_s:number 2} tokens a second or more, costs"
+        " <strong>{case.accelerator}</strong> at {case.utilization:percent} utilization, {source},"
+        " each reader getting {case.pace_tokens_per_s:number 2} tokens a second or more, costs"
         " <strong>{rented:usd}</strong> per million output tokens with their prompts, at"
         " {hour.usd:usd} an hour ({hour.counted}); APIs ask {api:usd} for the same"
         " ({asked.counted}). Renting is cheaper than the API <strong>{even:load}</strong>, owning"
@@ -271,16 +275,17 @@ def offers(case: Any) -> Display:
     return charts.at_defaults(charts.sheet(found), case.model, *request)
 
 
-def bill(case: Any, found: Found, bills: tuple[Ways, Ways, Ways], fleet: Any, busy: Any) -> Display:
+def bill(case: Any, found: Found, bills: tuple[Ways, Ways], month: Month) -> Display:
     """What a request, a thousand tokens and a month cost, and the accelerators that they take."""
-    (one, thousand, month), nothing = bills, found.nothing
+    (one, thousand), nothing = bills, found.nothing
     return charts.sentence(
         "A request costs <strong>{one.rented:usd}</strong> on the rented accelerator and"
         " {one.api:usd} at the API; a thousand output tokens with their prompts"
-        " {thousand.rented:usd} and {thousand.api:usd}. {case.output_tokens_per_day:whole} output"
-        " tokens a day take <strong>{fleet.chips:whole accelerators}</strong> in groups"
-        " of {fleet.group:whole}, which then work at {busy:percent}: {month.rented:usd} a month"
-        " rented, {month.owned:usd} owned, and {month.api:usd} at the API.",
+        " {thousand.rented:usd} and {thousand.api:usd}. {case.requests_per_day:whole}"
+        " requests a day take <strong>{month.chips:whole accelerators}</strong> in groups of"
+        " {month.group:whole}, which then work at {month.utilization:percent}:"
+        " {month.usd.rented:usd} a month rented, {month.usd.owned:usd} owned, and"
+        " {month.usd.api:usd} at the API.",
         provided=found.known,
         otherwise="{nothing}, so there is no bill to compare.",
     )
@@ -361,7 +366,7 @@ def tested_within(case: Any, tested: Throughput) -> Display:
 
 def worth_of_knowing(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     """A chart of what it would save a month to know each input before choosing."""
-    a_month = usd_per_month(case.output_tokens_per_day, 1.0)
+    a_month = usd_per_month(case.requests_per_day * case.output_tokens, 1.0)
     choice = doubts.choice
     worth = {name: a_month * usd for name, usd in choice.worth().items()}
     return charts.worth_of_knowing(worth, "a month", choice, "renting and the API")

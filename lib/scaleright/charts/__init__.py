@@ -10,6 +10,7 @@ control.
 
 from scaleright.charts import lean
 from scaleright.charts.answers import answer_card, beneath_strip, sentence
+from scaleright.charts.busy import utilization, utilization_source
 from scaleright.charts.choosing import (
     confidence,
     how_sure,

@@ -17,7 +17,7 @@ from scaleright.charts.inputs import described
 from scaleright.charts.row_sets import RowSets
 from scaleright.charts.words import say, unit_words
 from scaleright.quantity import Quantity, Signals, given
-from scaleright.quantity.graph import in_order, parameter
+from scaleright.quantity.graph import control, in_order, parameter
 from scaleright.quantity.rows import table_of
 
 
@@ -78,7 +78,7 @@ class Controls:
 
     def signal(self, quantity: Quantity, name: str = "") -> str:
         """What the page calls a quantity: by this name as well, if one is given."""
-        found = self.signals.name(quantity, "" if name == parameter(quantity) else name)
+        found = self.signals.name(quantity, "" if name == control(quantity) else name)
         self._learn([quantity])
         return found
 

@@ -87,7 +87,7 @@ def _called(name: str, names: Mapping[str, str]) -> str:
 
 def _middle(given: Quantity) -> str:
     """A parameter where another one moves: what its control says, if it has one."""
-    on_the_page = parameter(given) in vars(page().given)
+    on_the_page = bool(given.inputs) or parameter(given) in vars(page().given)
     return text_of(expressed(given) if on_the_page else given.value)
 
 

@@ -18,7 +18,7 @@ from scaleright.charts.machine import file_name, resource, rounded
 from scaleright.charts.words import NONE, say
 from scaleright.outputs import TABLE_MIME, Sheet, table_box
 from scaleright.quantity import Quantity
-from scaleright.quantity.graph import in_order, parameter, value_of
+from scaleright.quantity.graph import control, in_order, value_of
 from scaleright.units import figure
 
 
@@ -308,7 +308,7 @@ def at_defaults(display: Display, *depends: Quantity) -> Display:
     >>> shown.bundle["text/html"][:45]
     '<div class="sr-fixed" data-sr-of="chip"><p cl'
     """
-    names = dict.fromkeys(filter(None, map(parameter, in_order(depends))))
+    names = dict.fromkeys(filter(None, map(control, in_order(depends))))
     markup = (
         f'<div class="sr-fixed" data-sr-of="{" ".join(names)}">'
         f'<p class="sr-basis">At the chapter\'s defaults.</p>{display.markup}</div>'

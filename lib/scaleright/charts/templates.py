@@ -14,7 +14,7 @@ from scaleright.charts.live import LiveNumber, page
 from scaleright.charts.words import say
 from scaleright.names import nearest
 from scaleright.quantity import Quantity
-from scaleright.quantity.graph import parameter
+from scaleright.quantity.graph import control
 
 _UNBROKEN = re.compile("(?<=[0-9]) (?=%)")
 _ESCAPED = str.maketrans({"{": "{{", "}": "}}"})
@@ -81,7 +81,7 @@ def slots(
             if not field:
                 continue
             value = _found(field, names)
-            given = parameter(value) if isinstance(value, Quantity) else None
+            given = control(value) if isinstance(value, Quantity) else None
             slot = page().slot(given or field.replace(".", "_"), kind)
             plain[label] += f"{{{slot}}}"
             if not isinstance(value, Quantity):

@@ -148,16 +148,14 @@ def day_bill(fleet: DayFleet, rents: Rents, case: Any) -> DayBill:
     case : scaling, the plan that is chosen; contract, rent_usd_per_hour
     """
     hour, loose = (rent.usd * fleet.engine.chips for rent in (rents.hour, rents.by_the_hour))
-    most = maximum(fleet.peak, fleet.least_hours / HOURS_PER_DAY)
-    scaled, lowest = fleet.hourly[0], fleet.hourly[0]
+    scaled, lowest = fleet.scaled_hours, fleet.hourly[0]
     for one in fleet.hourly[1:]:
-        scaled, lowest = scaled + one, minimum(lowest, one)
-    scaled = maximum(scaled, fleet.least_hours)
+        lowest = minimum(lowest, one)
     always = HOURS_PER_DAY * lowest
     bursts = (scaled - always) * loose
     free = unfixed(case.contract, case.rent_usd_per_hour)
     under, moves = where(free, 1.0, 0.0), where(case.rent_usd_per_hour > 0, 0.0, 1.0)
-    every = most * HOURS_PER_DAY
+    every = fleet.fixed_hours
     based = where(hour == loose, scaled * loose, always * hour + bursts)
     plans = {
         FIXED: Plan(every * hour, every, under * every * hour),

@@ -21,10 +21,13 @@ from scaleright.costs.tokens import (
     request_usd,
     usd_per_million_tokens,
 )
-from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form
+from scaleright.formulas import NON_NEGATIVE, closed_form
+from scaleright.inference.day import utilization_of
+from scaleright.inference.demand import Busy
 from scaleright.inference.fleet import WholeGroups, whole_groups
 from scaleright.inference.node_speed import NodeSpeed
 from scaleright.market import PaidHour, PaidTokens
+from scaleright.ops import where
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
 
@@ -41,22 +44,6 @@ def usd_per_month(tokens_per_day, usd_per_million):
     365.25
     """
     return tokens_per_day * DAYS_PER_YEAR / MONTHS_PER_YEAR * usd_per_million / MILLION
-
-
-@closed_form(tokens_per_day=NON_NEGATIVE, tokens_per_s=POSITIVE, accelerators=COUNT)
-def utilization_at(tokens_per_day, tokens_per_s, accelerators):
-    """Share of their full load at which accelerators serve a demand [1]; above 1 they are too few.
-
-    Parameters
-    ----------
-    tokens_per_day : output tokens a day [token/day]
-    tokens_per_s : output tokens per second of one accelerator at full load [token/s]
-    accelerators : how many serve [1]
-
-    >>> utilization_at(86.4e6, 1000.0, 4)
-    0.25
-    """
-    return tokens_per_day / (accelerators * tokens_per_s * HOURS_PER_DAY * SECONDS_PER_HOUR)
 
 
 class Ways(NamedTuple):
@@ -89,6 +76,20 @@ class Kinds(NamedTuple):
     def ratio(self) -> Any:
         """That of output over that of input [1]."""
         return self.output / self.input
+
+
+class Month(NamedTuple):
+    """What serves a demand, and what that costs in a mean month.
+
+    chips, group : accelerators of the fleet, and of those that work together [1]
+    utilization : of what is paid [1]
+    usd : each way [USD/month]
+    """
+
+    chips: Any
+    group: Any
+    utilization: Any
+    usd: Ways
 
 
 @dataclass(frozen=True)
@@ -213,6 +214,30 @@ class Serving:
         groups = [(chips, self.speed * most) for chips, most in speed.groups]
         fleet = whole_groups(groups, demand)
         return fleet, replace(self, full_tokens_per_s=fleet.served / fleet.group / self.speed)
+
+    def month(
+        self, requests_per_day: Any, speed: NodeSpeed, busy: Busy, terms: Ownership
+    ) -> Month:
+        """A mean month: of the fleet that the traffic takes or, where it is unknown, of whole groups
+        that pass the case's utilization at no time.
+        """
+        day = requests_per_day * self.output_tokens
+        groups, alike = self.whole_groups(day, speed)
+        full = utilization_of(day, alike.tokens_per_s, HOURS_PER_DAY * groups.chips)
+        known, engine = busy.demand.known, busy.fleet.engine
+        share = where(known, self.utilization, full)
+        one = replace(self, full_tokens_per_s=where(known, speed.tokens_per_s, alike.tokens_per_s))
+        usd = Ways(
+            one.rented_usd_per_million(share),
+            one.owned_usd_per_million(terms, where(known, busy.standing, full)).total,
+            self.api_usd_per_million,
+        )
+        return Month(
+            where(known, busy.fleet.peak * engine.chips, groups.chips),
+            where(known, engine.chips, groups.group),
+            share,
+            Ways(*(usd_per_month(day, of) for of in usd)),
+        )
 
     def bill(self, usd_per_million: Any = None) -> TokenBill:
         """Bill of one request at an own price, or at the API's if none is given [USD]."""

@@ -10,6 +10,7 @@ from typing import Any
 from scaleright.catalog import fact
 from scaleright.costs.serving import Serving
 from scaleright.formulas import lookup
+from scaleright.inference.demand import Busy
 from scaleright.information import Choice
 from scaleright.market import unfixed, yearly_drift
 from scaleright.ops import minimum, sqrt, where
@@ -52,7 +53,9 @@ the year ahead over today's [1].
 
 
 @lookup
-def load_and_rent(load: Quantity, loose: Any) -> tuple[Quantity, dict[str, Ends]]:
+def load_and_rent(
+    load: Quantity, loose: Any, busy: Busy | None = None
+) -> tuple[Quantity, dict[str, Ends]]:
     """The rent of the year ahead over today's as an input of its own, see `BEST`, and the ends of
     it and of the load.
 
@@ -60,17 +63,21 @@ def load_and_rent(load: Quantity, loose: Any) -> tuple[Quantity, dict[str, Ends]
     ----------
     load : how much of the time is used [1]
     loose : whether the rent may be another next year [truth value]
+    busy : where the load comes from, if traffic may give it
     """
     ahead, factor = given("rent_ahead", 1.0), load_spread()
     drift = yearly_drift().mean_over(1.0)
+    guessed = Ends(load, load / factor, minimum(load * factor, 1.0))
     return ahead, {
-        LOAD: Ends(load, load / factor, minimum(load * factor, 1.0)),
+        LOAD: busy.ends(guessed) if busy else guessed,
         RENT: Ends(ahead, *(where(loose, end, 1.0) for end in drift)),
     }
 
 
 @lookup
-def unknowns(case: Any, low: Any, high: Any) -> tuple[Quantity, Quantity, dict[str, Ends]]:
+def unknowns(
+    case: Any, low: Any, high: Any, busy: Busy | None = None
+) -> tuple[Quantity, Quantity, dict[str, Ends]]:
     """What nobody knows of a price on rented accelerators: speed and rent as inputs of their own,
     see `BEST`, and the ends of both and of the load.
 
@@ -78,23 +85,25 @@ def unknowns(case: Any, low: Any, high: Any) -> tuple[Quantity, Quantity, dict[s
     ----------
     case : utilization, contract, rent_usd_per_hour (0 for none of the reader's own)
     low, high : bounds of measured over predicted speed [1]
+    busy : see `load_and_rent`
     """
     speed, loose = given("speed_in_practice", 1.0), unfixed(case.contract, case.rent_usd_per_hour)
-    ahead, ends = load_and_rent(case.utilization, loose)
+    ahead, ends = load_and_rent(case.utilization, loose, busy)
     return speed, ahead, {SPEED: Ends(speed, low, high)} | ends
 
 
 @lookup
-def serving_doubts(service: Serving, case: Any) -> ServingDoubts:
+def serving_doubts(service: Serving, case: Any, busy: Busy | None = None) -> ServingDoubts:
     """The doubts of a case of quantities.
 
     Parameters
     ----------
     service : the case at its best estimates; its `spread` holds speed_low and speed_high
     case : utilization, contract, rent_usd_per_hour (0 for none of the reader's own)
+    busy : see `load_and_rent`
     """
     within = (service.spread[f"speed_{end}"] for end in ("low", "high"))
-    speed, ahead, ends = unknowns(case, *within)
+    speed, ahead, ends = unknowns(case, *within, busy)
     free = replace(service, speed=speed, usd_per_hour=service.usd_per_hour * ahead)
     rented, even = free.rented_usd_per_million(), free.break_even
     choice = Choice.of(rented, service.api_usd_per_million, ends, **BEST)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from scaleright.formulas import FRACTION, NON_NEGATIVE, closed_form, search
+from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, closed_form, search
 from scaleright.inference.curve_point import CurvePoint
 from scaleright.inference.curves import Curve
 from scaleright.inference.engine_tables import curve_at
@@ -68,6 +68,22 @@ def whole_engines(engines, available):
     (5.0, 6.0, 1.0)
     """
     return maximum(ceil(engines / available - 1e-9), 1.0)
+
+
+@closed_form(per_day=NON_NEGATIVE, full_per_s=POSITIVE, paid_hours=POSITIVE)
+def utilization_of(per_day, full_per_s, paid_hours):
+    """What is served in a day over what its paid hours could serve [1]; above 1 they are too few.
+
+    Parameters
+    ----------
+    per_day : requests, or tokens, of a day [1/day]
+    full_per_s : what one engine, or one accelerator, serves of these at full load [1/s]
+    paid_hours : of all of them in a day [h/day]
+
+    >>> utilization_of(86.4e6, 1000.0, 96.0)
+    0.25
+    """
+    return per_day / (full_per_s * paid_hours * SECONDS_PER_HOUR)
 
 
 @dataclass(frozen=True)
@@ -158,6 +174,26 @@ class DayEngine:
             filled,
         )
 
+    @classmethod
+    def running(cls, of: Any, traffic: Traffic) -> DayEngine:
+        """That of an engine whose batch keeps the pace, with a seat for each of it.
+
+        of : kept, chips, batch, tokens_per_s, ttft_s and tpot_s, see `pacing.Paced`
+        """
+        requests_per_s = of.tokens_per_s * of.chips / traffic.load.output_tokens
+        service_s, wait_s = of.batch / requests_per_s, maximum(traffic.ttft_s - of.ttft_s, 0.0)
+        return cls(
+            of.kept,
+            of.chips,
+            of.batch,
+            requests_per_s,
+            service_s,
+            of.ttft_s,
+            of.tpot_s,
+            bunching_in(traffic.bunching, service_s + wait_s),
+            wait_s / service_s,
+        )
+
     def needed(self, requests_per_s: Any) -> Any:
         """Engines that so many requests in a second fill, with room for chance and bunches [1]."""
         seats = seats_needed(requests_per_s * self.service_s, self.patience, self.bunching)
@@ -195,18 +231,10 @@ def _first_token(
 
 
 @dataclass(frozen=True)
-class DayFleet:
+class Fleet:
     """The whole engines of a day.
 
-    engine : their kind; NaN where none keeps pace and first token
-    served : whether one does [truth value]
-    held : whether a node holds the model [truth value]
-    fits_pace : whether one keeps the pace [truth value]
-    least_ttft_s : the same as `ttft_s` of the engine, on the quickest of those that keep the
-        pace [s]
-    low, high : bounds of measured over predicted speed [1]
-    lent : what the speed rests on, where that is not enough runs of such engines, in words
-    weights : in which format
+    engine : their kind; NaN where none keeps what is promised
     peak : engines that the busiest time takes [1]
     ahead_h : how long before it is needed an engine is ordered: as long as it takes to start [h]
     least : engines that always run [1]
@@ -215,14 +243,6 @@ class DayFleet:
     """
 
     engine: DayEngine
-    served: Any
-    held: Any
-    fits_pace: Any
-    least_ttft_s: Any
-    low: Any
-    high: Any
-    lent: Any
-    weights: Any
     peak: Any
     ahead_h: Any
     least: Any
@@ -247,6 +267,19 @@ class DayFleet:
         """Those of each of `HOURS` [1]."""
         return [self.at_hour(hour) for hour in HOURS]
 
+    @property
+    def fixed_hours(self) -> Any:
+        """Engine hours that are paid in a day if as many run as the busiest time takes [h]."""
+        return maximum(HOURS_PER_DAY * self.peak, self.least_hours)
+
+    @cached_property
+    def scaled_hours(self) -> Any:
+        """The same if as many run as each hour takes [h]."""
+        paid = self.hourly[0]
+        for one in self.hourly[1:]:
+            paid = paid + one
+        return maximum(paid, self.least_hours)
+
     def filled(self, hour: Any) -> Any:
         """Engines that the requests of an hour would fill, if no second were idle [1]."""
         return self.traffic.at_hour(hour) / self.engine.requests_per_s
@@ -264,7 +297,33 @@ class DayFleet:
 
     def utilization(self, engine_hours: Any) -> Any:
         """Tokens of a day over those that so many paid engine hours could write [1]."""
-        return HOURS_PER_DAY * self.traffic.mean_per_s / (engine_hours * self.engine.requests_per_s)
+        return utilization_of(
+            self.traffic.requests_per_day, self.engine.requests_per_s, engine_hours
+        )
+
+
+@dataclass(frozen=True)
+class DayFleet(Fleet):
+    """That of a chosen model and accelerator, and what is known of it.
+
+    served : whether an engine keeps pace and first token [truth value]
+    held : whether a node holds the model [truth value]
+    fits_pace : whether one keeps the pace [truth value]
+    least_ttft_s : the same as `ttft_s` of the engine, on the quickest of those that keep the
+        pace [s]
+    low, high : bounds of measured over predicted speed [1]
+    lent : what the speed rests on, where that is not enough runs of such engines, in words
+    weights : in which format
+    """
+
+    served: Any
+    held: Any
+    fits_pace: Any
+    least_ttft_s: Any
+    low: Any
+    high: Any
+    lent: Any
+    weights: Any
 
 
 def _fewest(

@@ -172,16 +172,24 @@ def _row(
 
 @search
 def node_speed(
-    engines: Engines, model: Any, accelerator: Any, precision: Any, load: Load, pace: Any
+    engines: Engines,
+    model: Any,
+    accelerator: Any,
+    precision: Any,
+    load: Load,
+    pace: Any,
+    demand: Any = None,
 ) -> NodeSpeed:
     """The speed of the engine of one node, or of a rack, that writes most tokens per chip, of those
-    that give each reader so many tokens a second; see `nodes.engines`.
+    that give each reader so many tokens a second; see `nodes.engines`. Where traffic is known it is
+    that of which the busiest time takes fewest chips.
 
     Parameters
     ----------
     engines : of the models and accelerators that may be chosen
     model, accelerator, precision : words, quantities or not; the format may be "usual"
     load, pace : requests, and tokens a second for each reader [token/s]; quantities or not
+    demand : the traffic, a `demand.Demand`, if a chapter asks for it
 
     >>> engines = Engines.of(("Llama-3.3-70B", "Kimi-K2.5"), ("H100 SXM", "RTX 5090"))
     >>> from scaleright.quantity import evaluate, given
@@ -196,7 +204,10 @@ def node_speed(
     row = engines.rows.row(model, accelerator, precision)
     many = sum(name.startswith("chips ") for name in row)
     known = [curve_at(row, place) for place in range(many)]
-    every = [paced(one, load, 1 / pace) for one in known]
+    seats = demand.known if demand else None
+    every = [paced(one, load, 1 / pace, seats) for one in known]
+    if demand:
+        every = [(of, demand.score(of, score, load)) for of, score in every]
     best = foremost(every)
     room = known[0].slots(load)
     for one in known[1:]:

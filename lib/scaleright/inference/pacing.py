@@ -67,11 +67,16 @@ def foremost(found: Sequence[tuple[Paced, Any]]) -> Paced:
 
 
 @search
-def paced(one: Curve, load: Load, tpot_s: Any) -> tuple[Paced, Any]:
+def paced(one: Curve, load: Load, tpot_s: Any, seats: Any = None) -> tuple[Paced, Any]:
     """What one engine does at a pace, and its score: its speed, or how slow it is to one reader
     alone.
+
+    seats : whether as many run at most as keep the pace, and no part of one more; by default the
+        batch is a mean, of any size
     """
     batch = one.batch_at(tpot_s, load)
+    if seats is not None:
+        batch = where(seats, floor(batch + 1e-9), batch)
     running = maximum(batch, 1.0)
     at = one.at(running, load)
     readers = one.reading_chips(at.requests_per_s, load)

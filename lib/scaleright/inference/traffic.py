@@ -195,6 +195,22 @@ def load_at(hour, peak_to_mean):
     return peak_to_mean * exp(concentration(peak_to_mean) * away)
 
 
+@lookup
+def peak_to_mean_of(peak_to_trough: float) -> float:
+    """Load of the busiest time over the mean, of a day whose busiest hour has so many times the
+    requests of its quietest [1].
+
+    >>> round(peak_to_mean_of(2.0), 2), round(peak_to_mean_of(10.0), 2)
+    (1.37, 2.33)
+    """
+    low, high = 1.0, 6.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        flat = middle / load_at(PEAK_HOUR - 12, middle) < peak_to_trough
+        low, high = (middle, high) if flat else (low, middle)
+    return low
+
+
 @simulation
 def requests(
     name: str,

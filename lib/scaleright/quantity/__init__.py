@@ -12,7 +12,7 @@ same where a parameter is another (`at`), or the expressions by which a page com
 (25.0, 50.0, {'bill': '(hours * price)'})
 """
 
-from scaleright.quantity.graph import Operation, Quantity, apply, given
+from scaleright.quantity.graph import Operation, Quantity, apply, derived, given
 from scaleright.quantity.lists import least, least_of, pick, place_after
 from scaleright.quantity.over import over
 from scaleright.quantity.readings import at, compiled, evaluate
@@ -29,6 +29,7 @@ __all__ = [
     "at",
     "choose",
     "compiled",
+    "derived",
     "evaluate",
     "given",
     "least",

@@ -200,10 +200,28 @@ def given(name: str, value: Any) -> Quantity:
     return leaf(Operation(f"{GIVEN} {name}", lambda: value, lambda: name), value, value)
 
 
+def derived(name: str, quantity: Quantity) -> Quantity:
+    """A quantity that may be set as a parameter may, under a name that no control has: rows, ends
+    and cases give it values of their own; where none does it is what it was computed as.
+
+    >>> price, load = given("price", 2.0), derived("load", given("requests", 40.0) / 100)
+    >>> from scaleright.quantity.readings import evaluate
+    >>> bill = price / load
+    >>> bill.value, evaluate([bill], {"load": 0.5}), evaluate([bill], {"requests": 80.0})
+    (5.0, [4.0], [2.5])
+    """
+    return apply(Operation(f"{GIVEN} {name}", lambda value: value, lambda told: told), quantity)
+
+
 def parameter(node: Any) -> str | None:
-    """The name of the parameter that an input of a quantity is, None if it is none."""
+    """The name under which a quantity is set, by a control or as `derived`; None if it cannot be."""
     kind, _, name = node.operation.name.partition(" ") if isinstance(node, Quantity) else ("",) * 3
     return name if kind == GIVEN else None
+
+
+def control(node: Any) -> str | None:
+    """The name by which a page has a quantity without computing it, None if it computes it."""
+    return None if isinstance(node, Quantity) and node.inputs else parameter(node)
 
 
 def leaf(operation: Operation, value: Any, identity: Any) -> Quantity:
@@ -286,10 +304,15 @@ def _as_on_a_page(value: Any) -> Any:
 
 
 def in_order(
-    wanted: Iterable[Quantity], known: Container[Quantity] = frozenset()
+    wanted: Iterable[Quantity],
+    known: Container[Quantity] = frozenset(),
+    there: Container[str] = (),
 ) -> list[Quantity]:
     """Quantities and all that they are computed from, each once and after its inputs; but for
     those that are known, and what these are computed from.
+
+    there : names of parameters that have values of their own: what one of them is computed from
+        elsewhere is left out
     """
     order: dict[Quantity, None] = {}
     waiting = [(node, False) for node in reversed(list(wanted))]
@@ -299,5 +322,7 @@ def in_order(
             order[node] = None
         elif node not in order and node not in known:
             waiting.append((node, True))
+            if not node.inputs or parameter(node) in there:
+                continue
             waiting += [(i, False) for i in reversed(node.inputs) if isinstance(i, Quantity)]
     return list(order)

@@ -20,6 +20,7 @@ from scaleright.quantity.graph import (
     Quantity,
     apply,
     computed,
+    control,
     in_order,
     parameter,
     value_of,
@@ -145,14 +146,14 @@ def compiled(
     """
     along, known = along or {}, known or {}
     # without rows of a chart, what the page computes already is read by its name
-    order = in_order(wanted.values(), frozenset() if along else known)
+    order = in_order(wanted.values(), frozenset() if along else known, along)
     _refuse_strangers(order, along)
     names = _names(order, wanted, along, known)
     rows, found = set[Quantity](), Compiled()
     said: dict[Quantity, str] = {} if along else dict(known)
     for node in order:
         inputs = [i for i in node.inputs if isinstance(i, Quantity)]
-        name = parameter(node)
+        name = parameter(node) if parameter(node) in along else control(node)
         if name in along or any(i in rows for i in inputs):
             rows.add(node)
             if node.operation.rows is not None:
@@ -192,12 +193,12 @@ def _names(
         for given in node.inputs * (1 + node.operation.repeats)
         if isinstance(given, Quantity)
     )
-    names = {node: name for name, node in reversed(list(wanted.items())) if not parameter(node)}
+    names = {node: name for name, node in reversed(list(wanted.items())) if not control(node)}
     taken = {*wanted, *along.values(), *known.values(), *filter(None, map(parameter, order))}
     free = (f"q{number}" for number in count(1))
     for node in order:
         shared = uses[node] > 1 or not node.inputs
-        if shared and node not in names and not parameter(node):
+        if shared and node not in names and not control(node) and parameter(node) not in along:
             names[node] = next(name for name in free if name not in taken)
     return names
 

@@ -8,7 +8,7 @@ from itertools import count
 
 import numpy as np
 
-from scaleright.quantity.graph import Quantity, in_order, parameter
+from scaleright.quantity.graph import Quantity, control, in_order, parameter
 from scaleright.quantity.readings import compiled
 
 
@@ -54,7 +54,7 @@ class Signals:
         ------
         ValueError : the page calls another quantity so.
         """
-        if not wanted and (known := parameter(quantity) or self._names.get(quantity)):
+        if not wanted and (known := control(quantity) or self._names.get(quantity)):
             return known
         name = wanted or next(n for n in map("q{}".format, count(1)) if n not in self.expressions)
         if self.quantities.setdefault(name, quantity) is not quantity:
@@ -90,7 +90,7 @@ class Signals:
         """
         fixed = {name: q for name, q in wanted.items() if not _depends(q, along)}
         moving = {name: q for name, q in wanted.items() if name not in fixed}
-        read = {parameter(node) for node in in_order(moving.values())}
+        read = {parameter(node) for node in in_order(moving.values(), there=along)}
         along = {name: field for name, field in along.items() if name in read}
         found = compiled(moving, along, self._names)
         self.expressions |= found.signals

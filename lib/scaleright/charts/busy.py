@@ -1,0 +1,50 @@
+"""How busy engines are, and whether a reader has set that or it follows from traffic: said alike on
+every page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scaleright.charts.answers import sentence
+from scaleright.charts.displays import Display
+from scaleright.charts.templates import phrase
+from scaleright.inference.demand import Busy
+from scaleright.ops import where
+from scaleright.quantity import Quantity
+
+
+def utilization_source(busy: Busy) -> Quantity:
+    """Where the utilization comes from, in words."""
+    return where(busy.demand.known, "from your traffic", "as set")
+
+
+def utilization(busy: Busy, there: Any = True) -> Display:
+    """The utilization, and the engines and the traffic that it follows from.
+
+    there : whether something is served [truth value]
+    """
+    fleet, demand, load = busy.fleet, busy.demand, busy.share
+    filled, engines = fleet.traffic.peak_per_s / fleet.engine.requests_per_s, fleet.peak
+    stands = "all of them day and night, since every hour is paid"
+    if demand.stands is not True:
+        given_back = "of which each hour of the day keeps those that it takes"
+        stands = where(demand.stands, stands, given_back)
+    few = where(
+        engines <= 1,
+        "One engine is the least there is, whatever the traffic.",
+        "A fleet has seats free at its busiest time too, for what comes by chance and in bunches.",
+    )
+    guess = phrase(
+        "The utilization, {load:percent 2}, is as set. Say what your traffic is like, and it follows"
+        " from that, as in the chapter on the load of a day."
+    )
+    idle = where(there, guess, "Nothing is served, so that nothing is busy.")
+    return sentence(
+        "Your {demand.requests_per_day:whole} requests a day would fill {filled:number 2} engines"
+        " of {fleet.engine.chips:whole chips} at their busiest time and take"
+        " <strong>{engines:whole}</strong>, {stands}: <strong>{load:percent 2}</strong>"
+        " utilization, from your traffic. {few}",
+        provided=demand.known & there,
+        otherwise="{idle}",
+    )

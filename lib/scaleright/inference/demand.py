@@ -1,0 +1,205 @@
+"""The utilization that a reader's traffic gives the engines of a chapter: that of a day of it, as
+the chapter on the load of a day has it, for the chapter's own engine and requests.
+
+Hours that a contract or an owner pays whatever happens stand day and night, as many as the busiest
+time takes; others are given back as the load falls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+from scaleright.catalog import fact, shared
+from scaleright.formulas import lookup
+from scaleright.inference.day import DayEngine, Fleet, Traffic, whole_engines
+from scaleright.inference.lengths import Load
+from scaleright.inference.pacing import Paced
+from scaleright.inference.traffic import PEAK, TRACES, WINDOWS_S, bunching, peak_to_mean_of
+from scaleright.market.paid import binds
+from scaleright.ops import minimum, sqrt, where
+from scaleright.quantity import choose, derived
+from scaleright.ranges import Ends
+from scaleright.training.goodput import available_share
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+
+UNKNOWN, STEADY = "unknown", "steady"
+"""Traffic of which nothing is known, and one that comes by chance alone, day and night."""
+FIRST_TOKEN_S = 2.0
+"""Within which nineteen of twenty requests have their first token, as far as waiting goes [s]."""
+STARTUP_S = 600.0
+"""From ordering an engine until it serves [s]."""
+SPOT_MTBF_S = HOURS_PER_DAY * SECONDS_PER_HOUR
+"""Between two interruptions of an engine on spot [s]."""
+_FAR = 1e9
+_WEEKDAY = "azure_week_{}_weekday_peak_to_trough"
+
+
+@lookup
+@shared
+def kinds() -> Mapping[str, Mapping[str, Any]]:
+    """Traffic by what a reader calls it: how it bunches, see `traffic.bunching`, and the load of
+    the busiest time of a weekday over its mean, peak_to_mean [1].
+
+    >>> {name: of["peak_to_mean"] for name, of in kinds().items()}
+    {'unknown': 1.4, 'steady': 1.0, 'conversation': 1.4, 'code completion': 2.3, \
+'long conversation': 1.4}
+    """
+    talk, code = (
+        round(peak_to_mean_of(fact(_WEEKDAY.format(of))), 1) for of in ("conversation", "code")
+    )
+    calm = [0.0] * len(WINDOWS_S)
+    found = {
+        UNKNOWN: {"bunching": calm, "peak_to_mean": talk},
+        STEADY: {"bunching": calm, "peak_to_mean": 1.0},
+    }
+    for name in TRACES:
+        peak = code if name == "code completion" else talk
+        found[name] = {"bunching": [*bunching(name)], "peak_to_mean": peak}
+    return MappingProxyType(found)
+
+
+@lookup
+def usual_peaks() -> dict[str, dict[str, float]]:
+    """What follows the choice of a traffic."""
+    return {name: {"peak_to_mean": of["peak_to_mean"]} for name, of in kinds().items()}
+
+
+@lookup
+def peak_spread() -> float:
+    """How far the peak of a day lies above its mean where nobody has counted it, as a factor of
+    what it rises: from the middle to either end of published days [azurellm2024].
+
+    >>> 2.0 < peak_spread() < 2.5
+    True
+    """
+    low, high = (
+        peak_to_mean_of(fact(f"azure_week_{of}_peak_to_trough")) - 1
+        for of in ("conversation_weekend", "code_weekday")
+    )
+    return sqrt(high / low)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """The traffic of a case, if it is known; numbers or quantities.
+
+    known : whether it is [truth value]
+    requests_per_day : [1/day]
+    peak_to_mean : load of the busiest time over the mean of the day [1]
+    bunching : of the traffic, see `traffic.bunching`
+    stands : whether paid hours stand day and night [truth value]
+    available : share of its paid time in which an engine is up [1]
+    """
+
+    known: Any
+    requests_per_day: Any
+    peak_to_mean: Any
+    bunching: Any
+    stands: Any = True
+    available: Any = 1.0
+
+    @classmethod
+    def of(cls, case: Any, contract: Any = None) -> Demand:
+        """That of a case: traffic, requests_per_day, peak_to_mean.
+
+        contract : by which hours are paid; none where chips are owned
+        """
+        found = cls(
+            case.traffic != UNKNOWN,
+            case.requests_per_day,
+            case.peak_to_mean,
+            choose(kinds(), case.traffic).bunching,
+        )
+        if contract is None:
+            return found
+        up = where(contract == "spot", available_share(STARTUP_S, SPOT_MTBF_S), 1.0)
+        return replace(found, stands=binds(contract), available=up)
+
+    def fleet(self, of: Any, load: Load) -> Fleet:
+        """The whole engines of a kind that it takes, for such requests.
+
+        of : kept, chips, batch, tokens_per_s, ttft_s and tpot_s of one, see `pacing.Paced`
+        """
+        asked = load.input_tokens, self.bunching, 1 / of.tpot_s, FIRST_TOKEN_S
+        traffic = Traffic(self.requests_per_day, 0.0, self.peak_to_mean, load, *asked)
+        engine = DayEngine.running(of, traffic)
+        peak = whole_engines(engine.needed(traffic.peak_per_s), self.available)
+        return Fleet(engine, peak, STARTUP_S / SECONDS_PER_HOUR, 1.0, self.available, traffic)
+
+    def score(self, of: Paced, score: Any, load: Load) -> Any:
+        """Of an engine among others, of which the highest is taken: where the traffic is known, the
+        fewer chips its busiest time takes the higher.
+        """
+        chips = self.fleet(of, load).peak * of.chips
+        return where(self.known & (of.kept > 0), _FAR - chips, score)
+
+    def busy(self, of: Any, load: Load, as_set: Any) -> Busy:
+        """The utilization of a kind of engine: that of the traffic or, where none is known, as set.
+
+        of : see `fleet`
+        """
+        return Busy(self, of, load, as_set)
+
+
+@dataclass(frozen=True)
+class Busy:
+    """How busy engines are.
+
+    demand : the traffic
+    engine : their kind, see `Demand.fleet`
+    load : requests
+    as_set : utilization where no traffic is known [1]
+    """
+
+    demand: Demand
+    engine: Any
+    load: Load
+    as_set: Any
+
+    @cached_property
+    def fleet(self) -> Fleet:
+        """The whole engines that the traffic takes."""
+        return self.demand.fleet(self.engine, self.load)
+
+    @cached_property
+    def share(self) -> Any:
+        """Utilization, as a quantity that charts, ends and cases may set as `load` [1]."""
+        return derived("load", where(self.demand.known, self._at(self.fleet), self.as_set))
+
+    @property
+    def standing(self) -> Any:
+        """Utilization of owned engines, which stand day and night, beside `share` of others: as
+        many of it as a fixed fleet has of one that is given back [1].
+        """
+        if self.demand.stands is True:
+            return self.share
+        part = self.fleet.scaled_hours / self.fleet.fixed_hours
+        return self.share * where(self.demand.known, where(self.demand.stands, 1.0, part), 1.0)
+
+    def _at(self, fleet: Fleet) -> Any:
+        """That of a fleet as its hours are paid [1]."""
+        fixed = fleet.utilization(fleet.fixed_hours)
+        if self.demand.stands is True:
+            return fixed
+        return where(self.demand.stands, fixed, fleet.utilization(fleet.scaled_hours))
+
+    def ends(self, guessed: Ends) -> Ends:
+        """Between which utilization lies: as the peaks of days differ where traffic gives it, and
+        as a guess otherwise.
+        """
+        above, spread = self.demand.peak_to_mean - 1, peak_spread()
+        wild, calm = (
+            self._at(replace(self.demand, peak_to_mean=peak).fleet(self.engine, self.load))
+            for peak in (minimum(1 + above * spread, PEAK.high), 1 + above / spread)
+        )
+        known = self.demand.known
+        low, high = where(known, wild, guessed.low), where(known, calm, guessed.high)
+        return Ends(self.share, low, high)
+
+    def filled(self, case: Any) -> SimpleNamespace:
+        """A case whose utilization is this."""
+        return SimpleNamespace(**vars(case) | {"utilization": self.share})
