@@ -21,7 +21,7 @@ from scaleright.inference.engine_tables import curve_at
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
 from scaleright.inference.reading_queue import late_reading_wait_s, reading_wait_s
-from scaleright.inference.traffic import NINETEEN_OF_TWENTY, bunching_in, load_at
+from scaleright.inference.traffic import NINETEEN_OF_TWENTY, PEAK_HOUR, bunching_in, load_at
 from scaleright.ops import ceil, floor, maximum, minimum, sqrt, where
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
@@ -259,8 +259,12 @@ class Fleet:
         """Engines that are paid at an hour of the day: those that it takes, and those ordered for
         what comes by the time they have started [1].
         """
-        now, soon = (self.traffic.at_hour(of) for of in (hour, hour + self.ahead_h))
-        return minimum(self.whole(maximum(now, soon)), self.peak)
+        soon = hour + self.ahead_h
+        if isinstance(soon, float):  # the busier of both is the one nearer to the peak
+            busier = min(hour, soon, key=lambda of: abs(of - PEAK_HOUR))
+            return minimum(self.whole(self.traffic.at_hour(busier)), self.peak)
+        now, then = (self.traffic.at_hour(of) for of in (hour, soon))
+        return minimum(self.whole(maximum(now, then)), self.peak)
 
     @cached_property
     def hourly(self) -> Sequence[Any]:
@@ -275,10 +279,15 @@ class Fleet:
     @cached_property
     def scaled_hours(self) -> Any:
         """The same if as many run as each hour takes [h]."""
-        paid = self.hourly[0]
-        for one in self.hourly[1:]:
+        return self.scaled_hours_by(HOURS)
+
+    def scaled_hours_by(self, hours: Sequence[float]) -> Any:
+        """The same by some hours of the day, each of which stands for as many."""
+        first, *others = map(self.at_hour, hours)
+        paid = first
+        for one in others:
             paid = paid + one
-        return maximum(paid, self.least_hours)
+        return maximum(paid * (HOURS_PER_DAY / len(hours)), self.least_hours)
 
     def filled(self, hour: Any) -> Any:
         """Engines that the requests of an hour would fill, if no second were idle [1]."""

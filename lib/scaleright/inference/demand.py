@@ -7,7 +7,7 @@ time takes; others are given back as the load falls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
@@ -15,7 +15,7 @@ from typing import Any
 
 from scaleright.catalog import fact, shared
 from scaleright.formulas import lookup
-from scaleright.inference.day import DayEngine, Fleet, Traffic, whole_engines
+from scaleright.inference.day import HOURS, DayEngine, Fleet, Traffic, whole_engines
 from scaleright.inference.lengths import Load
 from scaleright.inference.pacing import Paced
 from scaleright.inference.traffic import PEAK, TRACES, WINDOWS_S, bunching, peak_to_mean_of
@@ -130,12 +130,16 @@ class Demand:
         peak = whole_engines(engine.needed(traffic.peak_per_s), self.available)
         return Fleet(engine, peak, STARTUP_S / SECONDS_PER_HOUR, 1.0, self.available, traffic)
 
-    def score(self, of: Paced, score: Any, load: Load) -> Any:
+    def score(self, of: Paced, score: Any, load: Load, reader: Any = None) -> Any:
         """Of an engine among others, of which the highest is taken: where the traffic is known, the
-        fewer chips its busiest time takes the higher.
+        fewer chips its busiest time takes the higher; those for which others read prompts come
+        last, since `day_fleet` has none.
+
+        reader : of the engine's curve
         """
+        near = 0.0 if reader is None else where(reader[2] > 0, _FAR, 0.0)
         chips = self.fleet(of, load).peak * of.chips
-        return where(self.known & (of.kept > 0), _FAR - chips, score)
+        return where(self.known & (of.kept > 0), 2 * _FAR - near - chips, score)
 
     def busy(self, of: Any, load: Load, as_set: Any) -> Busy:
         """The utilization of a kind of engine: that of the traffic or, where none is known, as set.
@@ -180,24 +184,26 @@ class Busy:
         part = self.fleet.scaled_hours / self.fleet.fixed_hours
         return self.share * where(self.demand.known, where(self.demand.stands, 1.0, part), 1.0)
 
-    def _at(self, fleet: Fleet) -> Any:
-        """That of a fleet as its hours are paid [1]."""
+    def _at(self, fleet: Fleet, hours: Sequence[float] = HOURS) -> Any:
+        """That of a fleet as its hours are paid, if these stand for the day [1]."""
         fixed = fleet.utilization(fleet.fixed_hours)
         if self.demand.stands is True:
             return fixed
-        return where(self.demand.stands, fixed, fleet.utilization(fleet.scaled_hours))
+        scaled = fleet.utilization(fleet.scaled_hours_by(hours))
+        return where(self.demand.stands, fixed, scaled)
 
     def ends(self, guessed: Ends) -> Ends:
         """Between which utilization lies: as the peaks of days differ where traffic gives it, and
         as a guess otherwise.
         """
         above, spread = self.demand.peak_to_mean - 1, peak_spread()
-        wild, calm = (
-            self._at(replace(self.demand, peak_to_mean=peak).fleet(self.engine, self.load))
+        here, some = self.demand, HOURS[2::4]  # few hours tell how far the ends lie apart
+        days = [
+            replace(here, peak_to_mean=peak).fleet(self.engine, self.load)
             for peak in (minimum(1 + above * spread, PEAK.high), 1 + above / spread)
-        )
-        known = self.demand.known
-        low, high = where(known, wild, guessed.low), where(known, calm, guessed.high)
+        ]
+        wild, calm = (self.share * self._at(of, some) / self._at(self.fleet, some) for of in days)
+        low, high = where(here.known, wild, guessed.low), where(here.known, calm, guessed.high)
         return Ends(self.share, low, high)
 
     def filled(self, case: Any) -> SimpleNamespace:

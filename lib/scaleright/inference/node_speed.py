@@ -207,7 +207,10 @@ def node_speed(
     seats = demand.known if demand else None
     every = [paced(one, load, 1 / pace, seats) for one in known]
     if demand:
-        every = [(of, demand.score(of, score, load)) for of, score in every]
+        every = [
+            (of, demand.score(of, score, load, one.reader))
+            for one, (of, score) in zip(known, every, strict=True)
+        ]
     best = foremost(every)
     room = known[0].slots(load)
     for one in known[1:]:

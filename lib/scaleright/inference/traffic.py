@@ -42,7 +42,7 @@ PEAK = Domain(1.0, 6.0, (1.0, 6.0))
 HOUR = Domain(-24.0, 48.0, (0.0, 24.0))
 PEAK_HOUR = 14.0
 """The hour of the day at which most comes; it only names the hours."""
-_NEWTON = 6
+_NEWTON = 2
 
 
 @dataclass(frozen=True)
@@ -147,13 +147,13 @@ def concentration(peak_to_mean):
 
     peak_to_mean : load of the busiest time over the mean of the day [1]
 
-    Source: the mean of exp(k cos t) is the Bessel function I0(k); solved by Newton's rule, whose
-    steps come from below since ln I0 is convex.
+    Source: the mean of exp(k cos t) is the Bessel function I0(k); solved by Newton's rule.
 
     >>> round(concentration(1.7), 3), concentration(1.0)
     (0.626, 0.0)
     """
-    found = peak_to_mean - 1
+    above = peak_to_mean - 1
+    found = above * (0.952 + above * (0.03 * above - 0.092))  # within a twentieth of it
     for _ in range(_NEWTON):
         mean, slope = _bessel(found)
         miss = found - log(mean) - log(peak_to_mean)

@@ -1,0 +1,131 @@
+"""The utilization of a chapter's engines from a reader's traffic: one with that of a day."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+from scaleright.costs.serving_doubts import load_spread
+from scaleright.inference.day import Traffic, day_fleet
+from scaleright.inference.demand import (
+    FIRST_TOKEN_S,
+    STARTUP_S,
+    UNKNOWN,
+    Busy,
+    Demand,
+    kinds,
+    peak_spread,
+)
+from scaleright.inference.lengths import Load
+from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
+from scaleright.quantity import at, evaluate, given
+from scaleright.ranges import Ends
+
+LOAD, PACE = Load(2000, 500), 30.0
+SERVED = {
+    ("Llama-3.3-70B", "H100 SXM"),
+    ("Llama-3.1-8B", "L40S"),
+    ("gpt-oss-120b", "B200"),
+    ("DeepSeek-V3.1", "H200 SXM"),
+}
+ENGINES = {pair: Engines.of(*([of] for of in pair)) for pair in sorted(SERVED)}
+
+
+def busy(
+    of: str = "conversation",
+    requests: float = 2e5,
+    contract: str | None = "reserved",
+    pair: tuple[str, str] = ("Llama-3.3-70B", "H100 SXM"),
+) -> tuple[Busy, NodeSpeed]:
+    """How busy an engine is that is taken for some traffic, of which 40 % was set before."""
+    case = SimpleNamespace(
+        traffic=given("traffic", of),
+        requests_per_day=given("requests_per_day", requests),
+        peak_to_mean=given("peak_to_mean", kinds()[of]["peak_to_mean"]),
+    )
+    demand = Demand.of(case, contract)
+    speed = node_speed(ENGINES[pair], *pair, "usual", LOAD, given("pace", PACE), demand)
+    return demand.busy(speed, LOAD, given("utilization", 0.4)), speed
+
+
+@pytest.mark.parametrize("pair", sorted(SERVED))
+@pytest.mark.parametrize("contract", ["reserved", "on demand", "spot"])
+def test_utilization_is_that_of_the_load_of_a_day(pair, contract):
+    for of, requests in (("steady", 1e7), ("conversation", 2e5), ("code completion", 1e7)):
+        found, speed = busy(of, requests, contract, pair)
+        row = kinds()[of]
+        asked = LOAD, LOAD.input_tokens, row["bunching"], PACE, FIRST_TOKEN_S
+        traffic = Traffic(requests, 0.0, row["peak_to_mean"], *asked)
+        up = found.demand.available
+        day = day_fleet(ENGINES[pair], (*pair, "usual"), traffic, STARTUP_S, 1.0, up)
+        hours = day.fixed_hours if contract == "reserved" else day.scaled_hours
+        assert found.share.value == pytest.approx(day.utilization(hours).value, rel=1e-5)
+        assert speed.chips.value == day.engine.chips.value
+        assert found.fleet.peak.value == day.peak.value
+
+
+def test_where_the_traffic_is_unknown_the_utilization_is_as_set_and_nothing_else_changes():
+    found, speed = busy(UNKNOWN)
+    plain = node_speed(
+        ENGINES["Llama-3.3-70B", "H100 SXM"], "Llama-3.3-70B", "H100 SXM", "usual", LOAD, PACE
+    )
+    assert (found.share.value, found.standing.value) == (0.4, 0.4)
+    assert speed.tokens_per_s.value == pytest.approx(plain.tokens_per_s.value)
+    assert evaluate([found.share], {"utilization": 0.7, "requests_per_day": 1.0}) == [0.7]
+
+
+def test_known_traffic_leaves_nothing_of_what_was_set_and_a_chart_may_set_its_own():
+    found, _ = busy()
+    assert evaluate([found.share], {"utilization": 0.9}) == [found.share.value]
+    assert at(1 / found.share, load=0.5) == 2.0
+
+
+def test_traffic_below_what_one_engine_serves_still_pays_for_one():
+    found, _ = busy(requests=100.0)
+    assert found.fleet.peak.value == 1 and 0 < found.share.value < 0.001
+    half = evaluate([found.share], {"requests_per_day": 50.0})[0]
+    assert half == pytest.approx(found.share.value / 2)
+
+
+def test_hours_that_are_given_back_are_busier_and_owned_ones_are_not():
+    (paid, _), (loose, _), (owned, _) = (busy(contract=of) for of in ("reserved", "spot", None))
+    assert loose.share.value > paid.share.value == owned.share.value
+    assert loose.standing.value < loose.share.value
+    assert loose.standing.value == pytest.approx(paid.share.value, rel=0.15)  # spot holds more
+
+
+def test_the_spread_is_that_of_the_traffic_and_not_of_the_guess():
+    found, _ = busy(requests=1e7)
+    guess = Ends(found.share, found.share / load_spread(), found.share * load_spread())
+    ends = found.ends(guess)
+    low, middle, high = (of.value for of in (ends.low, found.share, ends.high))
+    assert low < middle < high
+    peak = 1 + 0.4 * peak_spread()
+    assert low == pytest.approx(evaluate([found.share], {"peak_to_mean": peak})[0], rel=1e-6)
+    set_, _ = busy(UNKNOWN)
+    ends = set_.ends(Ends(set_.share, set_.share / 2, set_.share * 2))
+    assert (ends.low.value, ends.high.value) == (0.2, 0.8)
+    steady, _ = busy("steady")
+    ends = steady.ends(guess)
+    assert ends.low.value == ends.high.value == steady.share.value
+
+
+@settings(max_examples=40, deadline=None)
+@drawn(
+    st.sampled_from([name for name in kinds() if name != UNKNOWN]),
+    st.floats(1.0, 1e9),
+    st.floats(1.0, 4.0),
+)
+def test_utilization_lies_between_nothing_and_full_and_falls_with_the_peak(of, requests, peak):
+    found = FOUND["on demand"].share, FOUND["reserved"].share
+    case = {"traffic": of, "requests_per_day": requests, "peak_to_mean": peak}
+    scaled, fixed = (evaluate([share], case)[0] for share in found)
+    assert 0 < fixed <= 0.95 + 1e-6 and fixed <= scaled * (1 + 1e-9) <= 0.95 + 1e-5
+    more = evaluate([found[1]], case | {"peak_to_mean": peak * 1.2})[0]
+    assert more <= fixed * (1 + 1e-9)
+
+
+FOUND = {contract: busy(contract=contract)[0] for contract in ("on demand", "reserved")}
