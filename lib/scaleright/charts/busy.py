@@ -36,8 +36,8 @@ def utilization(busy: Busy, there: Any = True) -> Display:
         "A fleet has seats free at its busiest time too, for what comes by chance and in bunches.",
     )
     guess = phrase(
-        "The utilization, {load:percent 2}, is as set. Say what your traffic is like, and it follows"
-        " from that, as in the chapter on the load of a day."
+        "The utilization, {load:percent 2}, is as set. Say what your traffic is like, and it"
+        " follows from that, as in the chapter on the load of a day."
     )
     idle = where(there, guess, "Nothing is served, so that nothing is busy.")
     return sentence(

@@ -215,11 +215,9 @@ class Serving:
         fleet = whole_groups(groups, demand)
         return fleet, replace(self, full_tokens_per_s=fleet.served / fleet.group / self.speed)
 
-    def month(
-        self, requests_per_day: Any, speed: NodeSpeed, busy: Busy, terms: Ownership
-    ) -> Month:
-        """A mean month: of the fleet that the traffic takes or, where it is unknown, of whole groups
-        that pass the case's utilization at no time.
+    def month(self, requests_per_day: Any, speed: NodeSpeed, busy: Busy, terms: Ownership) -> Month:
+        """A mean month: of the fleet that the traffic takes or, where it is unknown, of whole
+        groups that never pass the case's utilization.
         """
         day = requests_per_day * self.output_tokens
         groups, alike = self.whole_groups(day, speed)

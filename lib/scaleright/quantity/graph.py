@@ -214,7 +214,7 @@ def derived(name: str, quantity: Quantity) -> Quantity:
 
 
 def parameter(node: Any) -> str | None:
-    """The name under which a quantity is set, by a control or as `derived`; None if it cannot be."""
+    """The name under which a quantity may be set, a control's or that of one `derived`."""
     kind, _, name = node.operation.name.partition(" ") if isinstance(node, Quantity) else ("",) * 3
     return name if kind == GIVEN else None
 
@@ -306,7 +306,7 @@ def _as_on_a_page(value: Any) -> Any:
 def in_order(
     wanted: Iterable[Quantity],
     known: Container[Quantity] = frozenset(),
-    there: Container[str] = (),
+    there: Container[str | None] = (),
 ) -> list[Quantity]:
     """Quantities and all that they are computed from, each once and after its inputs; but for
     those that are known, and what these are computed from.
