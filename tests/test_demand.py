@@ -48,7 +48,7 @@ def busy(
     )
     demand = Demand.of(case, contract)
     speed = node_speed(ENGINES[pair], *pair, "usual", LOAD, given("pace", PACE), demand)
-    return demand.busy(speed, LOAD, given("utilization", 0.4)), speed
+    return demand.busy(speed.seated, LOAD, given("utilization", 0.4)), speed
 
 
 @pytest.mark.parametrize("pair", sorted(SERVED))

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from scaleright.costs.commitment import CHANGE, mean_price_over_first
 from scaleright.costs.tokens import MILLION
 from scaleright.formulas import NON_NEGATIVE, POSITIVE, Domain, closed_form, lookup
-from scaleright.inference.day import FILL, DayFleet
+from scaleright.inference.day import DayFleet
+from scaleright.inference.paid_engines import FILL
 from scaleright.market import Rents, unfixed, yearly_drift
 from scaleright.ops import exp, log, maximum, minimum, sqrt, where
 from scaleright.quantity import least, pick

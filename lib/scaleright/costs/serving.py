@@ -22,10 +22,10 @@ from scaleright.costs.tokens import (
     usd_per_million_tokens,
 )
 from scaleright.formulas import NON_NEGATIVE, closed_form
-from scaleright.inference.day import utilization_of
 from scaleright.inference.demand import Busy
 from scaleright.inference.fleet import WholeGroups, whole_groups
 from scaleright.inference.node_speed import NodeSpeed
+from scaleright.inference.paid_engines import utilization_of
 from scaleright.market import PaidHour, PaidTokens
 from scaleright.ops import where
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR, SECONDS_PER_HOUR

@@ -9,26 +9,20 @@ bounds how full it may be. `fleet_events` simulates the same fleet step by step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
-from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, closed_form, search
+from scaleright.formulas import NON_NEGATIVE, closed_form, search
 from scaleright.inference.curve_point import CurvePoint
 from scaleright.inference.curves import Curve
 from scaleright.inference.engine_tables import curve_at
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
+from scaleright.inference.paid_engines import Fleet, whole_engines
 from scaleright.inference.reading_queue import late_reading_wait_s, reading_wait_s
-from scaleright.inference.traffic import NINETEEN_OF_TWENTY, PEAK_HOUR, bunching_in, load_at
-from scaleright.ops import ceil, floor, maximum, minimum, sqrt, where
+from scaleright.inference.traffic import NINETEEN_OF_TWENTY, bunching_in, load_at
+from scaleright.ops import floor, maximum, minimum, sqrt, where
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
-
-HOURS = tuple(float(hour) for hour in range(int(HOURS_PER_DAY)))
-FILL = 0.95
-"""Share of a full engine's speed that work which can wait reaches: with a queue that never ends the
-simulation writes 97 % of what the steady state says, since seats change hands between steps."""
 
 FILLED = (0.2, 0.4, 0.6, 0.8, 1.0)
 """How full an engine may be, over how full bunches let it be, from which the fullest is taken whose
@@ -56,34 +50,6 @@ def seats_needed(offered, patience, bunching):
     return offered + NINETEEN_OF_TWENTY * sqrt(
         offered / (1 + patience) + bunching * offered * offered
     )
-
-
-@closed_form(engines=NON_NEGATIVE, available=FRACTION)
-def whole_engines(engines, available):
-    """Whole engines of which so many are up on average, one at least [1].
-
-    available : share of its paid time in which each is [1]
-
-    >>> whole_engines(4.2, 1.0), whole_engines(4.2, 0.8), whole_engines(0.1, 1.0)
-    (5.0, 6.0, 1.0)
-    """
-    return maximum(ceil(engines / available - 1e-9), 1.0)
-
-
-@closed_form(per_day=NON_NEGATIVE, full_per_s=POSITIVE, paid_hours=POSITIVE)
-def utilization_of(per_day, full_per_s, paid_hours):
-    """What is served in a day over what its paid hours could serve [1]; above 1 they are too few.
-
-    Parameters
-    ----------
-    per_day : requests, or tokens, of a day [1/day]
-    full_per_s : what one engine, or one accelerator, serves of these at full load [1/s]
-    paid_hours : of all of them in a day [h/day]
-
-    >>> utilization_of(86.4e6, 1000.0, 96.0)
-    0.25
-    """
-    return per_day / (full_per_s * paid_hours * SECONDS_PER_HOUR)
 
 
 @dataclass(frozen=True)
@@ -151,23 +117,37 @@ class DayEngine:
     @classmethod
     def of(cls, one: Curve, traffic: Traffic) -> DayEngine:
         """That of a curve, with as many seats as keep the pace."""
-        load, fresh = traffic.load, 1 - traffic.load.cached_share
+        load = traffic.load
         seats = floor(one.batch_at(1 / traffic.pace_tokens_per_s, load) + 1e-9)
         taken = maximum(seats, 1.0)
         at = one.at(taken, load)
+        found = cls.seated(one, taken, at, traffic)
+        alone = True if one.reader is None else one.reader[2] <= 0
+        kept = (seats >= 1) & alone & (found.ttft_s <= traffic.ttft_s)
+        return replace(
+            found,
+            kept=where(kept, 1.0, 0.0),
+            ttft_s=where(seats >= 1, found.ttft_s, float("inf")),
+        )
+
+    @classmethod
+    def seated(cls, one: Curve, taken: Any, at: CurvePoint, traffic: Traffic) -> DayEngine:
+        """That of a curve with so many seats, whatever it keeps.
+
+        at : the steady state with all of them taken
+        """
+        load, fresh = traffic.load, 1 - traffic.load.cached_share
         longer = one.prompt_s(traffic.long_tokens * fresh) - one.prompt_s(load.new_tokens)
         service_s = taken / at.requests_per_s
         ttft_s, filled = _first_token(at, maximum(longer, 0.0), service_s, traffic)
         wait_s = maximum(traffic.ttft_s - ttft_s, 0.0)
-        alone = True if one.reader is None else one.reader[2] <= 0
-        kept = (seats >= 1) & alone & (ttft_s <= traffic.ttft_s)
         return cls(
-            where(kept, 1.0, 0.0),
+            1.0,
             one.chips,
             taken,
             at.requests_per_s,
             service_s,
-            where(seats >= 1, ttft_s, float("inf")),
+            ttft_s,
             at.tpot_s,
             bunching_in(traffic.bunching, service_s + wait_s),
             wait_s / service_s,
@@ -175,24 +155,15 @@ class DayEngine:
         )
 
     @classmethod
-    def running(cls, of: Any, traffic: Traffic) -> DayEngine:
-        """That of an engine whose batch keeps the pace, with a seat for each of it.
-
-        of : kept, chips, batch, tokens_per_s, ttft_s and tpot_s, see `pacing.Paced`
-        """
-        requests_per_s = of.tokens_per_s * of.chips / traffic.load.output_tokens
-        service_s, wait_s = of.batch / requests_per_s, maximum(traffic.ttft_s - of.ttft_s, 0.0)
-        return cls(
-            of.kept,
-            of.chips,
-            of.batch,
-            requests_per_s,
-            service_s,
-            of.ttft_s,
-            of.tpot_s,
-            bunching_in(traffic.bunching, service_s + wait_s),
-            wait_s / service_s,
-        )
+    def measured(
+        cls, chips: Any, seats: Any, requests_per_s: Any, ttft_s: Any, traffic: Traffic
+    ) -> DayEngine:
+        """One of which the speed was measured with all seats taken, and not how prompts wait."""
+        service_s, wait_s = seats / requests_per_s, maximum(traffic.ttft_s - ttft_s, 0.0)
+        bunches = bunching_in(traffic.bunching, service_s + wait_s)
+        tpot_s = service_s / traffic.load.output_tokens
+        of = chips, seats, requests_per_s, service_s, ttft_s, tpot_s
+        return cls(1.0, *of, bunches, wait_s / service_s)
 
     def needed(self, requests_per_s: Any) -> Any:
         """Engines that so many requests in a second fill, with room for chance and bunches [1]."""
@@ -228,87 +199,6 @@ def _first_token(
         kept = filled if kept is None else where(keeps, filled, kept)
         kept_s = ttft_s if kept_s is None else where(keeps, ttft_s, kept_s)
     return kept_s, kept
-
-
-@dataclass(frozen=True)
-class Fleet:
-    """The whole engines of a day.
-
-    engine : their kind; NaN where none keeps what is promised
-    peak : engines that the busiest time takes [1]
-    ahead_h : how long before it is needed an engine is ordered: as long as it takes to start [h]
-    least : engines that always run [1]
-    available : share of its paid time in which an engine is up [1]
-    traffic : what comes
-    """
-
-    engine: DayEngine
-    peak: Any
-    ahead_h: Any
-    least: Any
-    available: Any
-    traffic: Traffic
-
-    def whole(self, requests_per_s: Any) -> Any:
-        """Whole engines for so many requests in a second, no fewer than always run [1]."""
-        return maximum(
-            whole_engines(self.engine.needed(requests_per_s), self.available), self.least
-        )
-
-    def at_hour(self, hour: Any) -> Any:
-        """Engines that are paid at an hour of the day: those that it takes, and those ordered for
-        what comes by the time they have started [1].
-        """
-        soon = hour + self.ahead_h
-        if isinstance(soon, float):  # the busier of both is the one nearer to the peak
-            busier = min(hour, soon, key=lambda of: abs(of - PEAK_HOUR))
-            return minimum(self.whole(self.traffic.at_hour(busier)), self.peak)
-        now, then = (self.traffic.at_hour(of) for of in (hour, soon))
-        return minimum(self.whole(maximum(now, then)), self.peak)
-
-    @cached_property
-    def hourly(self) -> Sequence[Any]:
-        """Those of each of `HOURS` [1]."""
-        return [self.at_hour(hour) for hour in HOURS]
-
-    @property
-    def fixed_hours(self) -> Any:
-        """Engine hours that are paid in a day if as many run as the busiest time takes [h]."""
-        return maximum(HOURS_PER_DAY * self.peak, self.least_hours)
-
-    @cached_property
-    def scaled_hours(self) -> Any:
-        """The same if as many run as each hour takes [h]."""
-        return self.scaled_hours_by(HOURS)
-
-    def scaled_hours_by(self, hours: Sequence[float]) -> Any:
-        """The same by some hours of the day, each of which stands for as many."""
-        first, *others = map(self.at_hour, hours)
-        paid = first
-        for one in others:
-            paid = paid + one
-        return maximum(paid * (HOURS_PER_DAY / len(hours)), self.least_hours)
-
-    def filled(self, hour: Any) -> Any:
-        """Engines that the requests of an hour would fill, if no second were idle [1]."""
-        return self.traffic.at_hour(hour) / self.engine.requests_per_s
-
-    @property
-    def full_tokens_per_s(self) -> Any:
-        """Output tokens of one accelerator in a second at full load [token/s]."""
-        of = self.engine
-        return of.requests_per_s * self.traffic.load.output_tokens / of.chips
-
-    @property
-    def least_hours(self) -> Any:
-        """Engine hours of a day that its requests take if no second is idle [h]."""
-        return HOURS_PER_DAY * self.traffic.mean_per_s / (self.engine.requests_per_s * FILL)
-
-    def utilization(self, engine_hours: Any) -> Any:
-        """Tokens of a day over those that so many paid engine hours could write [1]."""
-        return utilization_of(
-            self.traffic.requests_per_day, self.engine.requests_per_s, engine_hours
-        )
 
 
 @dataclass(frozen=True)

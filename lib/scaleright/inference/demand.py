@@ -15,12 +15,14 @@ from typing import Any
 
 from scaleright.catalog import fact, shared
 from scaleright.formulas import lookup
-from scaleright.inference.day import HOURS, DayEngine, Fleet, Traffic, whole_engines
+from scaleright.inference.curves import Curve
+from scaleright.inference.day import DayEngine, Traffic
 from scaleright.inference.lengths import Load
 from scaleright.inference.pacing import Paced
+from scaleright.inference.paid_engines import HOURS, Fleet, whole_engines
 from scaleright.inference.traffic import PEAK, TRACES, WINDOWS_S, bunching, peak_to_mean_of
 from scaleright.market.paid import binds
-from scaleright.ops import minimum, sqrt, where
+from scaleright.ops import maximum, minimum, sqrt, where
 from scaleright.quantity import choose, derived
 from scaleright.ranges import Ends
 from scaleright.training.goodput import available_share
@@ -29,7 +31,8 @@ from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 UNKNOWN, STEADY = "unknown", "steady"
 """Traffic of which nothing is known, and one that comes by chance alone, day and night."""
 FIRST_TOKEN_S = 2.0
-"""Within which nineteen of twenty requests have their first token, as far as waiting goes [s]."""
+"""Within which nineteen of twenty requests have their first token, or within twice the time that it
+takes who waits for nobody, if that is longer [s]."""
 STARTUP_S = 600.0
 """From ordering an engine until it serves [s]."""
 SPOT_MTBF_S = HOURS_PER_DAY * SECONDS_PER_HOUR
@@ -119,18 +122,33 @@ class Demand:
         up = where(contract == "spot", available_share(STARTUP_S, SPOT_MTBF_S), 1.0)
         return replace(found, stands=binds(contract), available=up)
 
-    def fleet(self, of: Any, load: Load) -> Fleet:
-        """The whole engines of a kind that it takes, for such requests.
-
-        of : kept, chips, batch, tokens_per_s, ttft_s and tpot_s of one, see `pacing.Paced`
+    def seated(self, one: Curve, of: Paced, load: Load) -> DayEngine:
+        """An engine with as many seats as its batch, and its part of the chips that read prompts
+        for it; its first token is promised within `FIRST_TOKEN_S`, or twice its own.
         """
-        asked = load.input_tokens, self.bunching, 1 / of.tpot_s, FIRST_TOKEN_S
-        traffic = Traffic(self.requests_per_day, 0.0, self.peak_to_mean, load, *asked)
-        engine = DayEngine.running(of, traffic)
+        at = one.at(of.batch, load)
+        traffic = self._traffic(load, maximum(FIRST_TOKEN_S, 2 * at.ttft_s))
+        return replace(DayEngine.seated(one, of.batch, at, traffic), kept=of.kept, chips=of.chips)
+
+    def measured(
+        self, chips: Any, batch: Any, requests_per_s: Any, ttft_s: Any, load: Load
+    ) -> DayEngine:
+        """One of which the speed was measured."""
+        traffic = self._traffic(load, maximum(FIRST_TOKEN_S, 2 * ttft_s))
+        return DayEngine.measured(chips, batch, requests_per_s, ttft_s, traffic)
+
+    def _traffic(self, load: Load, ttft_s: Any = FIRST_TOKEN_S) -> Traffic:
+        """What comes; engines are chosen by the pace before."""
+        of = load.input_tokens, self.bunching, 0.0, ttft_s
+        return Traffic(self.requests_per_day, 0.0, self.peak_to_mean, load, *of)
+
+    def fleet(self, engine: DayEngine, load: Load) -> Fleet:
+        """The whole engines of a kind that it takes, for such requests."""
+        traffic = self._traffic(load)
         peak = whole_engines(engine.needed(traffic.peak_per_s), self.available)
         return Fleet(engine, peak, STARTUP_S / SECONDS_PER_HOUR, 1.0, self.available, traffic)
 
-    def score(self, of: Paced, score: Any, load: Load, reader: Any = None) -> Any:
+    def score(self, of: DayEngine, score: Any, load: Load, reader: Any = None) -> Any:
         """Of an engine among others, of which the highest is taken: where the traffic is known, the
         fewer chips its busiest time takes the higher; those for which others read prompts come
         last, since `day_fleet` has none.
@@ -141,12 +159,11 @@ class Demand:
         chips = self.fleet(of, load).peak * of.chips
         return where(self.known & (of.kept > 0), 2 * _FAR - near - chips, score)
 
-    def busy(self, of: Any, load: Load, as_set: Any) -> Busy:
-        """The utilization of a kind of engine: that of the traffic or, where none is known, as set.
-
-        of : see `fleet`
+    def busy(self, engine: DayEngine, load: Load, as_set: Any) -> Busy:
+        """The utilization of a kind of engine: that of the traffic or, where none is known, as
+        set.
         """
-        return Busy(self, of, load, as_set)
+        return Busy(self, engine, load, as_set)
 
 
 @dataclass(frozen=True)
@@ -154,13 +171,13 @@ class Busy:
     """How busy engines are.
 
     demand : the traffic
-    engine : their kind, see `Demand.fleet`
+    engine : their kind
     load : requests
     as_set : utilization where no traffic is known [1]
     """
 
     demand: Demand
-    engine: Any
+    engine: DayEngine
     load: Load
     as_set: Any
 

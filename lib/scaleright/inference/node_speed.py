@@ -48,6 +48,7 @@ class NodeSpeed(Paced):
     weights : in which format
     groups : chips of each engine, with its part of those that read prompts for it, and the tokens a
         second that it writes, NaN where it does not keep the pace [1], [token/s]
+    seated : the engine as its traffic sits in it, a `day.DayEngine`, where a chapter asks for it
     """
 
     fits: Any
@@ -59,6 +60,7 @@ class NodeSpeed(Paced):
     fitted: Any
     weights: Weights
     groups: Sequence[tuple[Any, Any]]
+    seated: Any = None
 
     @property
     def served(self) -> Any:
@@ -206,11 +208,17 @@ def node_speed(
     known = [curve_at(row, place) for place in range(many)]
     seats = demand.known if demand else None
     every = [paced(one, load, 1 / pace, seats) for one in known]
+    seated = None
     if demand:
-        every = [
-            (of, demand.score(of, score, load, one.reader))
-            for one, (of, score) in zip(known, every, strict=True)
+        engines_at = [
+            demand.seated(one, of, load) for one, (of, _) in zip(known, every, strict=True)
         ]
+        scores = [
+            demand.score(at, score, load, one.reader)
+            for at, one, (_, score) in zip(engines_at, known, every, strict=True)
+        ]
+        every = [(of, score) for (of, _), score in zip(every, scores, strict=True)]
+        seated = foremost([*zip(engines_at, scores, strict=True)])
     best = foremost(every)
     room = known[0].slots(load)
     for one in known[1:]:
@@ -230,4 +238,5 @@ def node_speed(
             (of.chips, where(of.kept > 0, of.chips * of.tokens_per_s, float("nan")))
             for of, _ in every
         ],
+        seated=seated,
     )

@@ -56,12 +56,12 @@ def fastest(curves: Sequence[Curve], load: Load, tpot_s: Any) -> Paced:
 
 
 @search
-def foremost(found: Sequence[tuple[Paced, Any]]) -> Paced:
-    """That of the highest score."""
+def foremost(found: Sequence[tuple[Any, Any]]) -> Any:
+    """That of the highest score, of pairs of an engine, a dataclass of numbers, and its score."""
     best, most = found[0]
     for this, score in found[1:]:
         pairs = zip(vars(this).values(), vars(best).values(), strict=True)
-        best = Paced(*(where(score > most, one, other) for one, other in pairs))
+        best = type(best)(*(where(score > most, one, other) for one, other in pairs))
         most = maximum(score, most)
     return best
 
