@@ -1,4 +1,4 @@
-"""The whole engines of a fleet by the hour of a day, the hours that are paid, and how busy they are."""
+"""The whole engines of a fleet, hour by hour: what is paid for them, and how busy they are."""
 
 from __future__ import annotations
 
