@@ -59,26 +59,29 @@ def answer(
     )
     known = charts.how_sure(sure, "the " + found.cheaper.now, " a year")
     unknown = "none can be said to be the better, since one was not measured on all that may come"
-    known = where(sure.cost + sure.other > 0, known, unknown)
+    both = sure.cost + sure.other > 0
+    known = where(both, known, unknown)
+    likely = where(both, charts.confidence(sure.sureness), "")
     span = charts.phrase(
         "{mixture.low:number} to {mixture.high:times} on {mixture.benchmark}{mixture_open};"
-        " {dense.low:number} to {dense.high:times} on {dense.benchmark}{dense_open} (90 %); of the"
-        " two, {known}"
+        " {dense.low:number} to {dense.high:times} on {dense.benchmark}{dense_open} (90 %)"
     )
     span = where(found.possible, span, "none")
-    cheapest = where(too_dear > 1e-9, "Yes: no chip is", "No: one chip is")
+    cheapest = where(too_dear > 1e-9, "No chip is", "One chip is")
     hurries = {"Offline": "no limit", "Server": "a loose limit", "Interactive": "a tight limit"}
     hurry = look_up(hurries, case.scenario)
-    dearer = charts.phrase("{regret:percent} dearer than knowing in advance")
-    dearer = where(regret < NO_DEARER, "as cheap as knowing in advance", dearer)
+    dearer = where(regret < NO_DEARER, "0 %", charts.say(regret, "percent"))
     refusal, (bet_hour, rival_hour) = _refusal(case, found), found.paid
     unserved, instead = bets_served.refusal(case)
     return charts.answer_card(
-        "{cheapest} cheapest on every kind of model that may come. With {hurry} on latency, one"
-        " {case.bet} does {mixture.gain:number} times the work of one {case.rival} on"
-        " {on_mixture}, {dense.gain:number} on {on_dense}{pictures}, for {premium:number} times"
-        " the price. At {case.mixture_probability:percent} odds of mixtures the {best} is the best"
-        " bet, {dearer}.",
+        "At {case.mixture_probability:percent} odds of mixtures of experts, bet on the {best}.",
+        "{dearer}",
+        "dearer than knowing in advance",
+        "{likely}",
+        "{cheapest} cheapest on every kind of model that may come.",
+        "With {hurry} on latency, one {case.bet} does {mixture.gain:number} times the work of one"
+        " {case.rival} on {on_mixture}, {dense.gain:number} on {on_dense}{pictures}, for"
+        " {premium:number} times the price. Of the two, {known}.",
         provided=found.possible,
         otherwise="There is no bet to compute: {refusal}.",
         range="{span}",

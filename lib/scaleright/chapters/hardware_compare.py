@@ -56,8 +56,10 @@ def answer(
         ),
     )
     tokens = where(training, "tokens", "output tokens with their prompts")
-    then = charts.phrase(" Next comes the {runner_up} at {next_cost:usd}.")
-    then = where(runner_up == "", "", then)
+    then = charts.phrase("Next comes the {runner_up} at {next_cost:usd}.")
+    then = where(runner_up == "", "No other chip considered runs it.", then)
+    likely = where(runner_up == "", "", charts.confidence(sure.sureness))
+    verb = where(training, "train", "serve")
     seen, seen_cost = best.seen, best.seen_usd
     guess = charts.phrase(
         " No run on it was fitted; of chips with such runs the {seen} is cheapest, at"
@@ -73,11 +75,15 @@ def answer(
     wider = where(elsewhere, wider, "")
     terms = _terms(case)
     judged = _judged(case, best, tables)
-    span = where(there, _span(best, doubts), "none")
+    span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
+    known = _odds(best, doubts)
     return charts.answer_card(
-        "For {work} at {case.utilization:percent} utilization the <strong>{winner}</strong> is"
-        " cheapest of those {terms}: <strong>{cost:usd}</strong> per million {tokens}.{then}{guess}"
-        "{wider}",
+        "Take the {winner} to {verb} {case.model}.",
+        "{cost:usd}",
+        "per million {tokens}",
+        "{likely}",
+        "It is the cheapest of chips {terms}. {then}",
+        "That is for {work} at {case.utilization:percent} utilization.{guess}{wider}{known}",
         provided=there,
         otherwise="For {work} at {case.utilization:percent} utilization {refusal}.{wider}",
         range="{span}",
@@ -102,13 +108,11 @@ def _terms(case: SimpleNamespace) -> Any:
     return where(case.paid == "own", owned, charts.phrase("rented {case.contract}"))
 
 
-def _span(best: choice.Cheapest, doubts: ChipDoubts) -> Any:
-    """The ends of the price, and how sure the choice is, in words."""
-    low, high, ways = doubts.low, doubts.high, ("the " + best.chip, "the " + best.next_chip)
+def _odds(best: choice.Cheapest, doubts: ChipDoubts) -> Any:
+    """How sure the choice is, as a sentence; empty where there is no other chip."""
+    ways = "the " + best.chip, "the " + best.next_chip
     known = charts.how_sure(doubts.choice, ways[0], " per million", than=ways[1])
-    alone = "how sure the choice is cannot be said, since no other chip considered runs it"
-    known = where(best.next_chip == "", alone, known)
-    return charts.phrase("{low:usd} to {high:usd} per million tokens (90 %); {known}")
+    return where(best.next_chip == "", "", charts.phrase(" Odds: {known}."))
 
 
 def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables) -> Any:

@@ -36,14 +36,15 @@ def answer(
     winner, best, next_best, second = lead.chip, lead.points, lead.next_chip, lead.next_points
     weights = placing.weights(case)
     drift, weight = work.drift, sum(weights)
-    then = charts.phrase("; next comes the {next_best} with {second:number 3}")
+    then = charts.phrase("Next comes the {next_best} with {second:number 3}.")
     likely, short = _sure(lead, moved)
     sure = charts.phrase(
-        "; after another round's software it is still ahead of the next with {likely:chance}"
-        " probability, and taking it is expected to cost {short:number 2} points"
+        "Odds: after another round's software it is still ahead of the next with {likely:chance}"
+        " probability, and taking it is expected to cost {short:number 2} points."
     )
     sure = where(next_best == "", "", sure)
-    then = where(next_best == "", "", then)
+    then = where(next_best == "", "No other chip can be placed.", then)
+    word = where(next_best == "", "", charts.confidence(likely))
     guess = where(at(on.measured, chip=winner) > 0, "", ", placed by its datasheet alone,")
     each = [
         (charts.phrase("the {name} wins {share:percent}"), share >= 0.005)
@@ -55,11 +56,15 @@ def answer(
     terms, ages = _terms(case), _ages(case, work, on, winner)
     by = where(weight > 0, charts.phrase(", and the score by {moved:number 2} points"), "")
     return charts.answer_card(
-        "For {case.benchmark} {case.scenario}, by your weights, the <strong>{winner}</strong>"
-        "{guess} leads those {terms} with <strong>{best:number 3}</strong> of 10 points{then}.",
+        "By your weights, the {winner}{guess} leads for {case.benchmark} {case.scenario}.",
+        "{best:number 3}",
+        "of 10 points, of chips {terms}",
+        "{word}",
+        "{then}",
+        "{sure}",
         provided=winner != "",
         otherwise="For {case.benchmark} {case.scenario} {refusal}.",
-        range="{won}{sure}",
+        range="{won}",
         as_of="{ages}",
         model_error="software moves the speed of two chips over each other by up to"
         " {drift:number 3} times from one round to the next (90 %){by}",

@@ -35,15 +35,16 @@ def answer(case: Any, ladder: Ladder, saved: Saved, hour: PaidHour) -> charts.Di
     span = charts.phrase("{range_low:percent} to {range_high:percent}")
     span = where(possible, span, "none, since nothing is served")
     money = charts.phrase(
-        ", or {cheap:usd} instead of {dear:usd} for a million output tokens at {hour.usd:usd} an"
-        " hour ({hour.counted})"
+        "A million output tokens then cost {cheap:usd} instead of {dear:usd}, at {hour.usd:usd} an"
+        " hour ({hour.counted})."
     )
-    money = where(hour.there, money, charts.phrase("; in dollars nobody knows: {hour.why}"))
+    money = where(hour.there, money, charts.phrase("In dollars nobody knows: {hour.why}."))
     return charts.answer_card(
-        "The ladder takes <strong>{case.model}</strong> in {ladder.form} from {today.chips:whole}"
-        " {case.accelerator} to <strong>{end.chips:whole}</strong>:"
-        " <strong>{saving:percent}</strong> less{money}. Clarifai promises"
-        f" {PROMISED} to everyone.",
+        "Pull the levers: {today.chips:whole} {case.accelerator} become {end.chips:whole}.",
+        "{saving:percent}",
+        "less hardware for {case.model} in {ladder.form}",
+        because="{money}",
+        also=f"Clarifai promises {PROMISED} to everyone.",
         provided=possible,
         otherwise="<strong>{case.model}</strong> in {ladder.form} cannot be served on"
         " {case.accelerator} with {case.tpot_ms:number} ms between two tokens: {refusal}.",

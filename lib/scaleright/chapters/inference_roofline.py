@@ -10,7 +10,7 @@ from scaleright.charts import Display
 from scaleright.costs.batches import Batch, chips_by_pace, chips_by_requests
 from scaleright.inference.server_steps import ServerSteps, arithmetic_table
 from scaleright.inference.weights import Weights
-from scaleright.ops import maximum, where
+from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Quantity, given
 from scaleright.ranges import Ends
 from scaleright.validation import gaps
@@ -30,21 +30,28 @@ def answer(
     room, served, why_not = many.room, many.served, server.why_not(many.load)
     turn = server.turn(many.load)
     crowd = charts.say(case.batch, "whole requests")
-    first = where(turn < 1.5, "the first request", charts.phrase("about {turn:whole} at once"))
+    decision = first_case(
+        [
+            (turn < 1.5, "Serve few at once: arithmetic sets the pace from the first request."),
+            (room < turn, charts.phrase("Serve as many at once as memory holds, {room:whole}.")),
+        ],
+        charts.phrase("Serve {turn:whole} requests or more at once: up to there they cost little."),
+    )
     wait = where(case.batch > room, " The others wait.", "")
     span = charts.phrase("{low:usd} to {high:usd} per million output tokens (90 %)")
     priced = served & hour.there
     span = where(priced, span, "none, since nothing is served at a price")
     why_not = where(served, charts.phrase("{hour.why}."), why_not)
     return charts.answer_card(
-        "With <strong>{crowd}</strong> at once on <strong>{server.chips:whole}"
-        " {case.accelerator}</strong>, <strong>{case.model}</strong> in {weights.precision} gives"
-        " each reader <strong>{pace:number} tokens a second</strong>, and a million output tokens"
-        " with their prompts cost <strong>{price:usd}</strong> at {case.utilization:percent}"
-        " utilization and {hour.usd:usd} an hour ({hour.counted}). One request at a time would be"
-        " answered at {alone_pace:number} a second and cost {single:usd}, <strong>{more}</strong>."
-        " Arithmetic overtakes the reading of weights"
-        " from {first}; memory holds {room:whole}.{wait}",
+        "{decision}",
+        "{price:usd}",
+        "per million output tokens, {crowd} at once",
+        because="One request at a time would cost {single:usd}, {more}, since a step reads all"
+        " weights however many it serves.",
+        also="{case.model} in {weights.precision} on {server.chips:whole} {case.accelerator} gives"
+        " each of {crowd} {pace:number} tokens a second, one alone {alone_pace:number}. Prices are"
+        " with prompts, at {case.utilization:percent} utilization and {hour.usd:usd} an hour"
+        " ({hour.counted}). Memory holds {room:whole} at once.{wait}",
         provided=priced,
         otherwise="<strong>{case.model}</strong> in <strong>{weights.precision}</strong> is not"
         " served at a price on <strong>{case.accelerator}</strong> like this: {why_not}",

@@ -50,13 +50,17 @@ def answer(
         " what pretraining costs is counted from that one, with what runs take beyond."
     )
     faster = where(fastest < 0.9995 * seconds, faster, "")
-    span = where(runs, _span(split, *rival), "none")
+    span = where(runs, charts.phrase("{low_s:duration} to {high_s:duration} a step (90 %)"), "none")
+    likely, known = _how_sure(split, *rival)
     return charts.answer_card(
-        "Train <strong>{case.model}</strong> on {case.chips:whole} {case.accelerator} with"
-        " <strong>{what} parallelism</strong>: {said}. A step of {tokens:si } tokens takes"
-        " <strong>{seconds:duration}</strong>, an MFU of <strong>{mfu:percent}</strong>, and chips"
-        " wait for data {waiting:percent} of it; beyond a reserve for fragmentation, {room:percent}"
-        " of their memory stays free.{faster}",
+        "Split {case.model} over {case.chips:whole} {case.accelerator} by {what} parallelism.",
+        "{seconds:duration}",
+        "a step of {tokens:si } tokens",
+        "{likely}",
+        "Of all ways to split that fit it is the fastest: it reaches {mfu:percent} of the chips'"
+        " peak (MFU).",
+        "The layout is {said}. Chips wait for data {waiting:percent} of a step; beyond a reserve"
+        " for fragmentation, {room:percent} of their memory stays free.{faster} {known}",
         provided=runs,
         otherwise="<strong>{case.model}</strong> cannot be trained so on {case.chips:whole}"
         " {case.accelerator}: {why}",
@@ -76,14 +80,14 @@ def answer(
     )
 
 
-def _span(split: Split, other: Any, sure: Choice) -> Any:
-    """The ends of the time of a step, and how sure the way to split is, in words."""
+def _how_sure(split: Split, other: Any, sure: Choice) -> tuple[Any, Any]:
+    """How sure the way to split is, in a word and in a sentence."""
     first = where(sure.cost <= sure.other, split.way, other)
     then = where(sure.cost <= sure.other, other, split.way)
     words = {"kind": "duration", "does": "parallelism is faster"}
     known = charts.how_sure(sure, first, " a step", than=then, **words)
-    known = where(sure.other > 0, known, "no other way to split fits")
-    return charts.phrase("{split.low_s:duration} to {split.high_s:duration} a step (90 %); {known}")
+    known = where(sure.other > 0, charts.phrase("Odds: {known}."), "No other way to split fits.")
+    return where(sure.other > 0, charts.confidence(sure.sureness), ""), known
 
 
 def step(ways: Mapping[str, Way]) -> charts.Display:

@@ -44,8 +44,8 @@ def answer(
     hours, cost, hour_usd, mine = run.hours, run.cost, run.hour.total, run.hour.rented
     trusted, real = run.step.trust, whole_runs().basis
     trillions, days = case.tokens / 1e12, run.days
-    how = charts.phrase("of rent ({mine.counted})")
-    how = where(run.hour.owned, "owned and busy around the clock", how)
+    how = charts.phrase("rent ({mine.counted})")
+    how = where(run.hour.owned, "what owned chips cost, busy around the clock", how)
     unpriced = charts.phrase("{mine.why}.")
     why = where(run.done, unpriced, _why_not(case, run, steps.fewest(case)))
     fails = where(run.done, "has no price", "does not run")
@@ -53,25 +53,29 @@ def answer(
     sold = where(run.hour.owned, charts.phrase(", {bought.sold} (price of a chip)"), "")
     nearest = charts.phrase("the {best.platform}, {best.usd:usd}")
     nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
-    span = charts.phrase(
-        "{low_usd:usd} to {high_usd:usd} for the run (90 %), from how far published runs were"
-        " from what the model says, failures and prices that nothing fixes"
-    )
+    other = charts.phrase("On as many {best.platform} it would cost {best.usd:usd}.")
+    mine_best = "No platform whose architecture the fit has seen is cheaper."
+    other = where(best.platform == case.accelerator, mine_best, other)
+    span = charts.phrase("{low_usd:usd} to {high_usd:usd} (90 %)")
     none = "none: it does not run, would not if it failed more, or has no price"
-    known = "; " + charts.how_sure(sure, "the " + best.platform, than="the " + doubts.other)
-    alone = (
-        "; how sure the choice of a platform is cannot be said: no other to compare with runs it"
-    )
-    said = where((best.usd > 0) & (sure.other > 0), known, alone)
-    span = where(low_usd > 0, span + said, none)
+    known = charts.how_sure(sure, "the " + best.platform, than="the " + doubts.other)
+    compared = (best.usd > 0) & (sure.other > 0)
+    known = where(compared, charts.phrase(" Odds: {known}."), "")
+    likely = where(compared, charts.confidence(sure.sureness), "")
+    other = where(compared, other, "No other platform to compare with runs it.")
+    span = where(low_usd > 0, span, none)
     return charts.answer_card(
-        "Pretraining <strong>{case.model}</strong> on {trillions:trillion} tokens takes"
-        " <strong>{days:days}</strong> on <strong>{case.chips:whole} {case.accelerator}</strong>"
-        " and costs <strong>{run_usd:usd}</strong> {how}: {hours.total:whole} chip-hours at"
-        " {hour_usd:usd}, as runs go that were published; with experiments and people, the project"
-        " costs {cost.total:usd}. The fastest layout, never stopped, would take {least_days:days}"
-        " and {least_usd:usd}: a bound that hardly any run comes near. On as many chips, the"
-        " cheapest platform whose architecture the fit has seen is {nearest}.",
+        "Pretrain {case.model} in {days:days} on {case.chips:whole} {case.accelerator}.",
+        "{run_usd:usd}",
+        "for {trillions:trillion} tokens",
+        "{likely}",
+        "{other}",
+        "That is {how}: {hours.total:whole} chip-hours at {hour_usd:usd}, as runs go that were"
+        " published; with experiments and people, the project costs {cost.total:usd}. The fastest"
+        " layout, never stopped, would take {least_days:days} and {least_usd:usd}: a bound that"
+        " hardly any run comes near. Platforms are compared whose architecture the fit has"
+        " seen.{known} The range is from how far published runs were from what the model says,"
+        " failures and prices that nothing fixes.",
         provided=run.done & run.hour.there,
         otherwise="Pretraining <strong>{case.model}</strong> {fails} on"
         " <strong>{case.chips:whole} {case.accelerator}</strong>: {why} On as many chips,"

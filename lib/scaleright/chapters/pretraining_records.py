@@ -16,7 +16,7 @@ from scaleright.quantity.rows import Row
 def answer(case: Any, best: Best, spent: Spent) -> Display:
     """The answer card: the best run, in the round that was asked or in any."""
     run, hour = best.run, best.hour
-    elsewhere = charts.phrase(", in any round since nobody ran it in {case.round},")
+    elsewhere = charts.phrase(", in any round, since nobody ran it in {case.round}")
     instead = where(best.asked, "", elsewhere)
     alike = charts.phrase("; nobody lists the {run.chip}, so it is priced as the {run.priced_as}")
     alike = where(run.priced_as == run.chip, "", alike)
@@ -25,11 +25,13 @@ def answer(case: Any, best: Best, spent: Spent) -> Display:
     ahead = charts.phrase("{rent_low:usd} to {rent_high:usd} if it is run in the year ahead (90 %)")
     ahead = where(rent_low < rent_high, ahead, "none: the contract fixes the rent")
     return charts.answer_card(
-        "<strong>{case.benchmark}</strong> reached the quality that MLPerf asks for with the least"
-        " {case.measure}{instead} in <strong>{run.seconds:duration}</strong> on"
-        " <strong>{run.chips:whole} {run.chip}</strong> ({run.submitter}, {run.round}):"
-        " {chip_hours:number} chip-hours, <strong>{rent:usd}</strong> of rent"
-        " ({hour.counted}{alike}), and at most {energy:kWh} at the chips' power limits.",
+        "{run.chips:whole} {run.chip} trained {case.benchmark} with the least"
+        " {case.measure}{instead}.",
+        "{run.seconds:duration}",
+        "to the quality that MLPerf asks for",
+        because="That is {chip_hours:number} chip-hours, {rent:usd} of rent.",
+        also="{run.submitter} ran it in {run.round}. The rent is the {hour.counted}{alike}. It"
+        " used at most {energy:kWh} at the chips' power limits.",
         provided=best.why == "",
         otherwise="No run of <strong>{case.benchmark}</strong> can be rented so: {best.why}.",
         range="{ahead}",

@@ -15,7 +15,7 @@ from scaleright.decisions import vendor_evidence as evidence
 from scaleright.decisions.vendor_leads import Lead, LeadDoubts, OverSpeeds, Usual
 from scaleright.decisions.vendor_paid import VendorPaid, VendorPrices
 from scaleright.market import PaidHour, PaidTokens
-from scaleright.ops import where
+from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity
 
 Pair = tuple[Quantity, Quantity]
@@ -48,22 +48,36 @@ def answer(
 ) -> Display:
     """The answer card: the lead at the speed of the case, and where the claim holds."""
     ratio, cheaper, per_megawatt = lead.per_chip, lead.per_dollar, lead.per_megawatt
-    both, dearer, new, old = ratio > 0, 1 / cheaper, usual.newer.precision, usual.older.precision
+    both, new, old = ratio > 0, usual.newer.precision, usual.older.precision
     this, that = charts.phrase("{case.newer} in {new}"), charts.phrase("{case.older} in {old}")
-    price = charts.phrase("{dearer:times} as expensive")
-    price = where(cheaper >= 1, charts.phrase("{cheaper:times} cheaper"), price)
-    rents = charts.phrase(
-        "At {paid.newer.usd:usd} an hour ({paid.newer.counted}) against {paid.older.usd:usd}"
-        " ({paid.older.counted}) a token is {price}"
+    decision = first_case(
+        [
+            (~paid.there, charts.phrase("A {case.newer} does more; its price nobody lists.")),
+            (cheaper < 1, charts.phrase("Stay with the {case.older}: its tokens are cheaper.")),
+        ],
+        charts.phrase("Take the {case.newer}: its tokens are cheaper."),
     )
-    rents = where(paid.there, rents, "In dollars nothing can be said, since " + paid.why)
+    lead_said = where(paid.there, charts.say(cheaper, "times"), charts.say(ratio, "times"))
+    lead_of = where(paid.there, "the tokens for a dollar", "the tokens of a chip")
+    rents = charts.phrase(
+        "It rents at {paid.newer.usd:usd} an hour ({paid.newer.counted}), the {case.older} at"
+        " {paid.older.usd:usd} ({paid.older.counted})."
+    )
+    rents = where(paid.there, rents, charts.phrase("In dollars nothing can be said: {paid.why}."))
     claim, sure = where(paid.there, _claim(case, every), ""), doubts.choice
-    span = where(cheaper > 0, _span(case, lead, doubts), "none: one is too slow or has no price")
+    likely = where(paid.there, charts.confidence(sure.sureness), "")
+    known = where(paid.there, _odds(case, lead, doubts), "")
+    span = charts.phrase("{doubts.low:number} to {doubts.high:times} (90 %)")
+    span = where(cheaper > 0, span, "none: one is too slow or has no price")
     slower = where(lead.tokens_per_s > 0, that, this)
     return charts.answer_card(
-        "For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user, one"
-        " {this} writes <strong>{ratio:times}</strong> the tokens of one {that}. {rents}, and a"
-        " megawatt makes {per_megawatt:times} as many.{claim}",
+        "{decision}",
+        "{lead_said}",
+        "{lead_of}, at {case.speed:whole} tokens/s per user",
+        "{likely}",
+        "{claim}",
+        "For {case.model}, one {this} writes {ratio:times} the tokens of one {that}. {rents} A"
+        " megawatt makes {per_megawatt:times} as many.{known}",
         provided=both,
         otherwise="For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user there"
         " is nothing to compare: a <strong>{slower}</strong> does not write so fast.{claim}",
@@ -100,14 +114,13 @@ def _claim(case: Any, every: OverSpeeds) -> Quantity:
     )
 
 
-def _span(case: Any, lead: Lead, doubts: LeadDoubts) -> Any:
-    """The ends of the lead in cost, who is cheaper, and whether the claim holds, in words."""
+def _odds(case: Any, lead: Lead, doubts: LeadDoubts) -> Any:
+    """Who is cheaper, and whether the claim holds, in sentences."""
     gains = where(lead.per_dollar >= 1, case.newer, case.older)
     known = charts.how_sure(doubts.choice, "the " + gains, " per million tokens")
     return charts.phrase(
-        "{doubts.low:number} to {doubts.high:times} for the lead in cost here (90 %); {known}; the"
-        " claim of {case.claimed:number 2} times is reached here with {doubts.claim:chance}"
-        " probability"
+        " Odds: {known}; the claim of {case.claimed:number 2} times is reached here with"
+        " {doubts.claim:chance} probability."
     )
 
 
