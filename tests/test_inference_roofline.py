@@ -41,10 +41,8 @@ def test_the_headline_is_the_librarys():
     point = curves([CASE])[0].at(64.0, load)
     hour = listed_hour("H100 SXM", STEADY).usd
     price = usd_per_million_tokens(4 * hour, point.beat.requests * 500 / point.step_s, 0.4)
-    assert (
-        "With 64 requests at once on 4 H100 SXM" in said
-        and f"cost {usd(price)} at 40 % utilization" in said
-    )
+    assert f" {usd(price)} per million output tokens, 64 requests at once." in said
+    assert "on 4 H100 SXM" in said and "at 40 % utilization" in said
     true = steady(CASE, load, batch=64.0)
     assert price == pytest.approx(
         usd_per_million_tokens(
