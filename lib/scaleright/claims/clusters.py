@@ -8,16 +8,19 @@ from types import SimpleNamespace
 
 from scaleright.catalog import accelerator, fact, shared
 from scaleright.claims.errors import Error, inverse, of_two_steps, widened
-from scaleright.claims.verdicts import Condition, Recomputed, looked_up, span
+from scaleright.claims.verdicts import Condition, Recomputed, looked_up, point, span
 from scaleright.costs.cluster_grid import FREE, MODELS, Grid
 from scaleright.costs.pretraining import reliability
 from scaleright.decisions.cluster_curve import Curve
 from scaleright.decisions.cluster_efficiency import Efficiency
 from scaleright.quantity import given
+from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 GPT4_GPUS = 25_000
 """GPUs that trained GPT-4, by S2."""
+JOB_CHIPS, NODE_CHIPS, DAYS = 1024.0, 8.0, 7.0
+"""Chips of a job of a week, and of one node."""
 TOKENS = 15e12
 """Tokens of a run of today [token]."""
 
@@ -81,3 +84,18 @@ def s2_curve_rises() -> Recomputed:
 
 def s2_curve_falls() -> Recomputed:
     return span(*widened((last for _, last in _curves()), _error()))
+
+
+def s2_checkpoints() -> Recomputed:
+    """Share of the time of a week on 1,024 chips that is kept with checkpoints over that without
+    any [times].
+    """
+    terms = reliability()
+    mtbf_s = terms["chip_hours_per_interruption"] / JOB_CHIPS * SECONDS_PER_HOUR
+    times = terms["checkpoint_stall_s"], terms["restart_s"], mtbf_s
+    best = best_checkpoint_interval_s(terms["checkpoint_stall_s"], mtbf_s)
+    week = DAYS * HOURS_PER_DAY * SECONDS_PER_HOUR
+    few = reliability()["chip_hours_per_interruption"] / NODE_CHIPS * SECONDS_PER_HOUR
+    node = [useful_share(of, *times[:2], few) for of in (best, week)]
+    kept = [useful_share(of, *times) for of in (best, week)]
+    return point(kept[0] / kept[1], Condition("one node of eight", node[0] / node[1]))

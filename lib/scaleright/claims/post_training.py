@@ -8,10 +8,13 @@ layouts.
 from collections.abc import Iterator
 from types import SimpleNamespace
 
+from scaleright.catalog import accelerator, model
 from scaleright.claims.errors import of_two_steps, widened
 from scaleright.claims.verdicts import Condition, Recomputed, span
 from scaleright.decisions.post_training import ALL, LORA, TURNS, Job, Tables, job
 from scaleright.quantity.graph import value_of
+from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.memory import training_memory
 
 CHIP, SIZES = "H100 SXM", (16, 64)
 MODELS = ("Llama-3.1-8B", "Llama-3.1-70B")
@@ -69,4 +72,19 @@ def s2_lora_forty() -> Recomputed:
         100 * (1 - high),
         100 * (1 - low),
         Condition("reinforcement learning, which writes answers as well", min(saved), max(saved)),
+    )
+
+
+def s2_lora_memory() -> Recomputed:
+    """Memory of a chip with adapters over that with all weights [%], in one layout, the optimizer
+    sharded and everything sharded.
+    """
+
+    def held(name: str, chips: int, task: str, zero: int) -> float:
+        run = TrainingRun(model(name), accelerator(CHIP), chips, 2048, chips, task=task)
+        return float(training_memory(run, Layout(data=chips, zero=zero)).total)
+
+    pairs = [(MODELS[0], 16, 1), (MODELS[0], 16, 3), (MODELS[1], 64, 3)]
+    return span(
+        *(100 * held(n, c, "lora", z) / held(n, c, "sft", z) for n, c, z in pairs),
     )

@@ -5,12 +5,19 @@ What each one computes, from which inputs, and why it differs stands in `data/cl
 claim.
 """
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 
 from scaleright.catalog import accelerator, model, table
 from scaleright.claims.errors import of_two_steps, widened
-from scaleright.claims.verdicts import Condition, Recomputed, looked_up, span
+from scaleright.claims.verdicts import Condition, Recomputed, looked_up, point, span
 from scaleright.costs.platforms import best_step, platforms
+from scaleright.costs.pretraining import (
+    PretrainingCost,
+    people_usd,
+    pretraining_usd,
+    project,
+    run_chip_hours,
+)
 from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.market import hour
 from scaleright.mlperf import matched, training_gains
@@ -105,6 +112,35 @@ def s1_more_tokens() -> Recomputed:
     """Loss that twice the tokens leave of a 7B model's [%], by each published law."""
     laws = [asdict(published(name)) for name in LAWS]
     return span(*(100 * loss(7e9, 2e12, **law) / loss(7e9, 1e12, **law) for law in laws))
+
+
+def _project_usd(tokens: float, end: str = "best") -> PretrainingCost:
+    """The chapter's run and the project around it, on H100 on demand [USD]."""
+    step = best_step(MODEL, "H100 SXM", CHIPS, SEQUENCE, BATCH)["step_s"]
+    hours = run_chip_hours(tokens, BATCH * SEQUENCE, CHIPS, step, 0.0, 0.0, 0.0)
+    parts = [getattr(hours, field.name) for field in fields(hours)]
+    around = project(end)
+    paid = people_usd(around["person_years"], around["pay_usd_per_year"])
+    usd = hour("H100 SXM").usd
+    return pretraining_usd(*parts, usd, experiments=around["experiments"], people_usd=paid)
+
+
+def s1_primary_driver() -> Recomputed:
+    """Share of hours of chips, with those of experiments, in the bill of a 7B project [%]."""
+
+    def share(tokens: float, end: str) -> float:
+        bill = _project_usd(tokens, end)
+        return 100 * (1 - bill.people_usd / bill.total)
+
+    many = Condition("15 trillion tokens", *sorted(share(15e12, end) for end in ("low", "high")))
+    return span(*(share(2e12, end) for end in ("low", "best", "high")), many)
+
+
+def s1_tokens_times() -> Recomputed:
+    """What a project of twice the tokens costs over one of them, with its people; and the run."""
+    totals = [_project_usd(tokens).total for tokens in (1e12, 2e12)]
+    runs = [_project_usd(tokens).run_usd for tokens in (1e12, 2e12)]
+    return point(totals[1] / totals[0], Condition("the run alone", runs[1] / runs[0]))
 
 
 RECOMPUTED = {"S1-4x-training": lambda: span(*_training_gain())}

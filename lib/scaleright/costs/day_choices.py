@@ -132,10 +132,27 @@ def idle_share(model: str, accelerator: str, trace: str, requests_per_day: float
     >>> 0.3 < idle_share("Llama-3.3-70B", "H100 SXM", "conversation", 1e6) < 0.5
     True
     """
+    fleet = _usual_fleet(model, accelerator, trace, requests_per_day)
+    return 1 - float(fleet.utilization(sum(fleet.hourly)).value)
+
+
+@lookup
+def engine_hours(model: str, accelerator: str, trace: str, requests_per_day: float) -> float:
+    """Hours of engines that such a fleet pays for in a day, see `idle_share` [h].
+
+    >>> day = "Llama-3.3-70B", "H100 SXM", "conversation"
+    >>> 1.5 < engine_hours(*day, 2e6) / engine_hours(*day, 1e6) < 2.0
+    True
+    """
+    hours: Any = sum(_usual_fleet(model, accelerator, trace, requests_per_day).hourly)
+    return float(hours.value)
+
+
+def _usual_fleet(model: str, accelerator: str, trace: str, requests_per_day: float) -> DayFleet:
+    """The autoscaled fleet of `idle_share`."""
     terms = trace_terms(trace)
     load = _load(terms, terms["cached_share"])
     of = load, terms["long_tokens"], terms["bunching"]
     traffic = Traffic(given("requests_per_day", requests_per_day), 0.0, 1.4, *of, 30.0, 2.0)
     engines = Engines.of((model,), (accelerator,), ())
-    fleet = day_fleet(engines, (model, accelerator, USUAL), traffic, 600.0)
-    return 1 - float(fleet.utilization(sum(fleet.hourly)).value)
+    return day_fleet(engines, (model, accelerator, USUAL), traffic, 600.0)
