@@ -16,7 +16,7 @@ from scaleright.charts.displays import Display
 from scaleright.charts.live import page
 from scaleright.charts.machine import file_name, resource, rounded
 from scaleright.charts.words import NONE, say
-from scaleright.outputs import TABLE_MIME, Sheet, table_box
+from scaleright.outputs import PAGE_MIME, TABLE_MIME, Sheet, table_box
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import control, in_order, value_of
 from scaleright.units import figure
@@ -236,18 +236,43 @@ def parameters() -> Display:
 
 
 def claims(chapter: str) -> None:
-    """Show what the source documents say on a chapter's question, recomputed: the claims that do
-    not simply hold, and, folded, those that do.
+    """Show the two or three published claims on a chapter's question that teach most, recomputed,
+    and where the others stand.
     """
     from IPython.display import display
 
-    from scaleright.claims.ledger import table as judged
+    from scaleright.claims import ledger
 
-    others, held = (judged(chapter, reproduced=holds) for holds in (False, True))
-    if len(others):
-        display(table(others, "Claims that do not simply hold"))
-    if len(held):
-        display(folded(table(held, "Claims that hold"), f"{len(held)} claims that hold"))
+    taught = ledger.table(chapter, ids=ledger.taught(chapter))
+    display(table(taught, "Published claims beside what is computed"))
+    display(_others(chapter))
+
+
+def _others(chapter: str) -> Display:
+    """Whose claims a chapter checks, and where all of them stand."""
+    from scaleright.claims import ledger
+    from scaleright.claims.documents import documents
+    from scaleright.claims.verdicts import HOLD
+
+    found = ledger.findings(chapter) + [f for f in ledger.generated() if f.claim.chapter == chapter]
+    known = documents()
+    whose = "; ".join(
+        f"{document.author}, “{document.title}” ({document.year})"
+        for key, document in known.items()
+        if any(f.claim.source == key for f in found)
+    )
+    held = sum(f.verdict in HOLD for f in found)
+    count = f"{held} of the {len(found)} claims on this question hold as they stand"
+    text = f"{count}: scaleright claims --chapter {chapter}. From {whose}."
+    ledger_link = f'<a href="../book/ledger.html?chapter={chapter}">the ledger has all of them</a>'
+    paragraph = '<p class="sr-basis">{}. From {}.</p>'
+    return Display(
+        {
+            "text/plain": text,
+            "text/html": f'<p class="sr-basis">{html.escape(text)}</p>',
+            PAGE_MIME: paragraph.format(f"{count}; {ledger_link}", html.escape(whose)),
+        }
+    )
 
 
 def sealed_test(kind: str) -> None:

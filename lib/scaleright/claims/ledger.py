@@ -76,6 +76,18 @@ def claims() -> tuple[Claim, ...]:
     return tuple(Claim(**row) for row in rows.assign(**told).to_dict("records"))
 
 
+def taught(chapter: str) -> tuple[str, ...]:
+    """The claims that a chapter keeps for what they teach; its first three where none is marked.
+
+    >>> taught("inference_ladder")
+    ('S2-speedup', 'S2-ladder', 'S2-int4-loss')
+    """
+    rows = catalog.table("claim_words")
+    marked = set(rows.loc[rows["taught"], "claim"])
+    own = [claim.id for claim in claims() if claim.chapter == chapter]
+    return tuple([key for key in own if key in marked] or own[:3])
+
+
 def stated_interval(claim_id: str) -> tuple[float, float]:
     """What a source document states itself, for checks of a document against itself.
 

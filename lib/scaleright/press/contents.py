@@ -14,7 +14,8 @@ from scaleright.press.scenarios import Scenario
 
 FILE = "book/_toc.yml"
 STATUS = "book/status"
-"""The page that the build writes itself."""
+LEDGER = "book/ledger"
+"""The pages that the build writes itself."""
 _KEYS = (
     *("format", "root", "defaults", "meta", "parts", "chapters", "sections", "subtrees", "entries"),
     *("file", "glob", "url", "title", "options", "caption", "hidden", "maxdepth", "numbered"),
@@ -103,7 +104,7 @@ def _pages(book: Book, root: Any) -> Iterator[str]:
     """What is wrong with the pages that are named."""
     chapters = {f"notebooks/{chapter}": f"chapter {chapter}" for chapter in book.chapters()}
     prose = {f"book/{path.stem}": f"page {path.stem}" for path in (book.root / "book").glob("*.md")}
-    known, seen = {**chapters, **prose, STATUS: ""}, dict[str, int]()
+    known, seen = {**chapters, **prose, STATUS: "", LEDGER: ""}, dict[str, int]()
     named = [(key, value) for key, value in _entries(root) if key.value in ("root", "file")]
     for _, value in sorted(named, key=lambda pair: pair[1].start_mark.line):
         page = value.value

@@ -149,6 +149,7 @@ def _tidy(notebook: dict, page: str) -> None:
         if spec := output["data"].get(VEGALITE_MIME):
             markup = pictures.beside(markup, page)
             markup = markup.replace(SPEC_SCRIPT, SPEC_SCRIPT + page_json(spec), 1)
+        markup = markup.replace('href="../book/', f'href="{"../" * page.count("/")}book/')
         output["data"] = {"text/html": markup}
     _share(notebook)
 

@@ -64,7 +64,7 @@ def staged(book: Book) -> dict[str, bytes]:
     ------
     PressError : a source is missing.
     """
-    from scaleright.press import contents, pages, status
+    from scaleright.press import contents, ledger, pages, status
 
     scenarios = read(book)
     scenarios = [
@@ -90,6 +90,8 @@ def staged(book: Book) -> dict[str, bytes]:
     files["_config.yml"] = _settings(files["_config.yml"], hosting(book.root).url)
     if f"file: {contents.STATUS}".encode() in files[contents.FILE]:
         files[f"{contents.STATUS}.md"] = status.page(book, scenarios).encode()
+    if f"file: {contents.LEDGER}".encode() in files[contents.FILE]:
+        files[f"{contents.LEDGER}.md"] = ledger.page(book).encode()
     return files
 
 
@@ -219,13 +221,15 @@ def build(book: Book, anew: bool = False) -> None:
     stamp = key(book)
     if anew:
         shutil.rmtree(book.build / "render", ignore_errors=True)
-    from scaleright.press import downloads, pictures
+    from scaleright.press import contents, downloads, ledger, pictures
 
     scenarios = read(book)
     executed = [path for path in sources(book, scenarios).values() if path.suffix == ".ipynb"]
     with pictures.drawn(book, executed) as drawn:
         rendered = render(book)
     files = downloads.files(book, scenarios) | _runs(book, scenarios)
+    if (rendered / f"{contents.LEDGER}.html").is_file():
+        files |= ledger.files(book)
     swap(book, rendered, stamp, files | drawn)
 
 
