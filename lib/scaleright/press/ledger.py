@@ -150,7 +150,7 @@ def _claims(book: Book, lines: list[listing.Entry]) -> str:
     known = set(book.chapters())
     titles = {line.claim.chapter: _title(book, line.claim.chapter) for line in lines}
     body = "\n".join(_row(line, titles, line.claim.chapter in known) for line in lines)
-    return table_box(f"{len(lines):,} claims", top, body, keys=False)
+    return table_box("The ledger", top, body, keys=False)
 
 
 def _row(line: listing.Entry, titles: Mapping[str, str], linked: bool) -> str:
