@@ -27,11 +27,11 @@ def ids(of: list[listing.Entry]) -> list[str]:
     return [line.claim.id.lower() for line in of]
 
 
-def test_the_page_has_every_claim_with_words_reading_range_verdict_and_chapter(look, lines):
+def test_the_page_has_every_claim_with_words_reading_range_verdict_and_chapter(look, html, lines):
     opened = look(PAGE)
     told = opened.ask(
         "[...document.querySelectorAll('.sr-ledger tbody tr')].map((row) => [row.id,"
-        " ...[...row.cells].map((cell) => cell.textContent), row.querySelector('a').pathname])"
+        " ...[...row.cells].map((cell) => cell.textContent), row.querySelector('a')?.pathname])"
     )
     assert [row[0] for row in told] == ids(lines)
     for row, line in zip(told, lines, strict=True):
@@ -39,7 +39,8 @@ def test_the_page_has_every_claim_with_words_reading_range_verdict_and_chapter(l
         assert row[2] == line.document.short and row[3] == line.claimed
         assert line.found in row[4] and line.finding.line() in row[4]
         assert row[5] == line.verdict
-        assert row[7].endswith(f"/notebooks/{line.claim.chapter}.html")
+        chapter = f"/notebooks/{line.claim.chapter}.html"
+        assert (row[7] or "").endswith(chapter if (html / chapter[1:]).is_file() else "")
 
 
 ASKED = [
