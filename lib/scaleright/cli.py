@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,51 +18,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scaleright import __version__
-from scaleright.names import brief, shortened, suggestion
+from scaleright.names import brief, shortened
 from scaleright.press import COLLECTED_AFTER, Book, PressError, explained
+from scaleright.press.commands import Group
 
 if TYPE_CHECKING:
     from scaleright.press.pages import Dated
 
 
-class _Command(click.Command):
-    """A command that refuses an empty value, and an option given twice where only one value can
-    count.
-    """
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        values, _, order = self.make_parser(ctx).parse_args(list(args))
-        for option, times in Counter(order).items():
-            if option.name and values.get(option.name) == "":
-                raise click.UsageError(f"{option.opts[0]} is empty; give a value", ctx)
-            if isinstance(option, click.Option) and times > 1 and not _takes_more(option):
-                raise click.UsageError(
-                    f"{option.opts[0]} is given {times} times; give it once", ctx
-                )
-        return super().parse_args(ctx, args)
-
-
-def _takes_more(option: click.Option) -> bool:
-    return option.multiple or option.is_flag or option.count
-
-
-class _Group(click.Group):
-    """A group of such commands that offers the nearest name for an unknown one."""
-
-    command_class = _Command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            known = self.list_commands(ctx)
-            ctx.fail(f"No such command {brief(args[0])}; {suggestion(args[0], known)}")
-        return super().resolve_command(ctx, args)
-
-
-_Group.group_class = _Group
-
-
 @click.group(
-    cls=_Group,
+    cls=Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(__version__, prog_name="scaleright")
@@ -262,20 +226,51 @@ def _case(assignments: tuple[str, ...]) -> dict[str, str]:
 
 
 @cli.command()
+@click.argument("preset", required=False)
+@click.option(
+    "-p",
+    "--parameter",
+    "assignments",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of your workload; repeat for more.",
+)
+@click.option(
+    "--trace",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A log of requests (CSV): when, input_tokens, output_tokens.",
+)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--list", "listed", is_flag=True, help="List presets and parameters.")
+def plan(
+    preset: str | None,
+    assignments: tuple[str, ...],
+    trace: Path | None,
+    as_json: bool,
+    listed: bool,
+) -> None:
+    """Plan a workload: what to buy, rent or call, in nine steps; a PRESET is where to start."""
+    from scaleright.press import plans
+
+    place = Book.find()
+    if listed or not (preset or assignments or trace):
+        click.echo(plans.offered(place))
+        return
+    workload = plans.workload(place, preset, _case(assignments), trace)
+    from scaleright.decisions.plan import plan as planned
+
+    found = planned(workload)
+    click.echo(found.json() if as_json else found.text())
+    _warn_of_read()
+
+
+@cli.command()
 @click.argument("chapter")
 def parameters(chapter: str) -> None:
     """List the parameters of CHAPTER: default, unit, what is allowed, meaning."""
-    from scaleright.press.parameters import COLUMNS, declared, rows
+    from scaleright.press.parameters import declared, table
 
-    lines = [(COLUMNS[0], "default", *COLUMNS[2:]), *rows(declared(chapter), {})]
-    widths = [max(len(line[i]) for line in lines) for i in range(4)]
-    for line in lines:
-        click.echo(
-            "  ".join(
-                [cell.ljust(width) for cell, width in zip(line[:4], widths, strict=True)]
-                + [line[4]]
-            )
-        )
+    click.echo(table(declared(chapter)))
 
 
 @cli.group()

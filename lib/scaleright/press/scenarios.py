@@ -41,15 +41,17 @@ class Scenario:
         return f"notebooks/{self.chapter}/{self.name}"
 
 
-def read(book: Book) -> list[Scenario]:
+def read(book: Book, name: str = FILE, chapter: str = "") -> list[Scenario]:
     """The book's scenarios in the order of the file, their form checked; none if there is no file.
+
+    chapter : of all entries, where they do not name one each
 
     Raises
     ------
     PressError : not a list, a key that is missing, unknown or repeated, or a name that is taken;
         names the line.
     """
-    path = book.root / FILE
+    path = book.root / name
     if not path.is_file():
         return []
     import yaml
@@ -60,12 +62,12 @@ def read(book: Book) -> list[Scenario]:
         if root is None:
             return []
         if not isinstance(root, yaml.SequenceNode):
-            raise PressError(f"{FILE}: expected a list of entries with {', '.join(_KEYS)}")
-        found = [_entry(loader, node) for node in root.value]
+            raise PressError(f"{name}: expected a list of entries with {', '.join(_KEYS)}")
+        found = [_entry(loader, node, name, chapter) for node in root.value]
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise PressError(
-            f"{FILE}{f', line {mark.line + 1}' if mark else ''}:"
+            f"{name}{f', line {mark.line + 1}' if mark else ''}:"
             f" {getattr(error, 'problem', None) or error}"
         ) from None
     finally:
@@ -77,15 +79,17 @@ def read(book: Book) -> list[Scenario]:
                 f"{scenario.chapter} has a scenario {scenario.name!r} on line"
                 f" {scenario.line + first}"
             )
-            raise PressError(f"{FILE}, line {scenario.line}: {where}")
+            raise PressError(f"{name}, line {scenario.line}: {where}")
     return found
 
 
-def _entry(loader: Any, node: Any) -> Scenario:
+def _entry(loader: Any, node: Any, file: str, chapter: str) -> Scenario:
     import yaml
 
+    wanted = [key for key in _KEYS if key != "chapter" or not chapter]
+
     def fail(reason: str, at: Any = node) -> None:
-        raise PressError(f"{FILE}, line {at.start_mark.line + 1}: {reason}")
+        raise PressError(f"{file}, line {at.start_mark.line + 1}: {reason}")
 
     def keys(mapping: Any, what: str) -> dict[str, Any]:
         if not isinstance(mapping, yaml.MappingNode) or not mapping.value:
@@ -97,13 +101,13 @@ def _entry(loader: Any, node: Any) -> Scenario:
             found[name] = (key, value)
         return found
 
-    given = keys(node, f"an entry with {', '.join(_KEYS)}")
+    given = keys(node, f"an entry with {', '.join(wanted)}")
     for name, (key, _) in given.items():
-        if name not in _KEYS:
-            fail(f"unknown key {name!r}; {suggestion(name, _KEYS)}", key)
-    if missing := [name for name in _KEYS if name not in given]:
+        if name not in wanted:
+            fail(f"unknown key {name!r}; {suggestion(name, wanted)}", key)
+    if missing := [name for name in wanted if name not in given]:
         fail(f"the entry lacks {', '.join(missing)}")
-    texts = {name: loader.construct_object(given[name][1], deep=True) for name in _KEYS[:-1]}
+    texts = {name: loader.construct_object(given[name][1], deep=True) for name in wanted[:-1]}
     for name, text in texts.items():
         if not isinstance(text, str) or not text.strip():
             fail(f"{name} = {text!r}: needs a text", given[name][1])
@@ -118,6 +122,7 @@ def _entry(loader: Any, node: Any) -> Scenario:
         name: loader.construct_object(value, deep=True) for name, (_, value) in values.items()
     }
     lines = {name: key.start_mark.line + 1 for name, (key, _) in values.items()}
+    texts |= {"chapter": chapter} if chapter else {}
     return Scenario(**texts, parameters=parameters, line=node.start_mark.line + 1, lines=lines)
 
 
@@ -135,11 +140,18 @@ def jobs(book: Book, scenarios: Iterable[Scenario]) -> list[Job]:
             values = validate(declared(scenario.chapter, book), scenario.parameters)
             ready.append(Job(scenario.chapter, values, scenario.name))
         except ParameterError as error:
-            for problem in error.problems:
-                line = scenario.lines.get(re.split(r"\W", problem, maxsplit=1)[0], scenario.line)
-                problems.append(f"{FILE}, line {line}, scenario {scenario.name}: {problem}")
+            problems += located(scenario, error.problems)
         except PressError as error:
             problems.append(f"{FILE}, line {scenario.line}, scenario {scenario.name}: {error}")
     if problems:
         raise PressError("\n".join(problems))
     return ready
+
+
+def located(scenario: Scenario, problems: Iterable[str], file: str = FILE) -> list[str]:
+    """What is wrong with an entry, each with the line that says it."""
+    found = []
+    for problem in problems:
+        line = scenario.lines.get(re.split(r"\W", problem, maxsplit=1)[0], scenario.line)
+        found.append(f"{file}, line {line}, scenario {scenario.name}: {problem}")
+    return found

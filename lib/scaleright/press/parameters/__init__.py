@@ -31,6 +31,7 @@ from scaleright.press.parameters.case import (
     case,
     refusal,
     rows,
+    table,
     validate,
 )
 from scaleright.press.parameters.declaration import (
@@ -60,6 +61,7 @@ __all__ = [
     "refusal",
     "rows",
     "show",
+    "table",
     "tagged",
     "validate",
 ]

@@ -121,6 +121,17 @@ def rows(parameters: Iterable[Parameter], values: Mapping[str, Any]) -> list[tup
 COLUMNS = ("parameter", "value", "unit", "allowed", "meaning")
 
 
+def table(parameters: Iterable[Parameter]) -> str:
+    """The parameters as a table of text: default, unit, what is allowed, meaning."""
+    lines = [(COLUMNS[0], "default", *COLUMNS[2:]), *rows(parameters, {})]
+    widths = [max(len(line[i]) for line in lines) for i in range(4)]
+    said = (
+        [cell.ljust(width) for cell, width in zip(line[:4], widths, strict=True)] + [line[4]]
+        for line in lines
+    )
+    return "\n".join("  ".join(cells) for cells in said)
+
+
 class Case:
     """The reader's case: the values in force, by attribute, and what was declared of them, by
     index.

@@ -1,0 +1,63 @@
+"""The Scale-Right Decision Tree (F13): a workload in, a complete plan out.
+
+Every number is of the libraries behind the chapters; each step names its chapter and gives the
+parameters with which that answers the same.
+"""
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any
+
+from scaleright.decisions.plan_parts import SOURCE, Part
+from scaleright.decisions.plan_workload import STUDY, Workload
+from scaleright.formulas import search
+
+
+@dataclass(frozen=True)
+class WholePlan:
+    """A plan: what was asked, and a part for each kind of work."""
+
+    workload: Workload
+    parts: tuple[Part, ...]
+
+    @property
+    def met(self) -> bool:
+        """Whether the workload can be met."""
+        return not any(part.broken for part in self.parts)
+
+    def text(self) -> str:
+        """It as text, the decision first."""
+        return "\n\n\n".join("\n".join(part.lines()) for part in self.parts)
+
+    def record(self) -> dict[str, Any]:
+        """It as plain data."""
+        asked = {of.name: getattr(self.workload, of.name) for of in fields(self.workload)}
+        return {
+            "framework": SOURCE,
+            "workload": {name: value for name, value in asked.items() if value is not None},
+            "met": self.met,
+            "parts": [part.record() for part in self.parts],
+        }
+
+    def json(self) -> str:
+        """It as JSON."""
+        return json.dumps(self.record(), indent=2, ensure_ascii=False)
+
+
+@search
+def plan(of: Workload) -> WholePlan:
+    """The plan of a workload."""
+    if of.work == STUDY:
+        from scaleright.decisions.plan_study import plan_study
+
+        return WholePlan(of, (plan_study(of),))
+    parts = []
+    if of.trains:
+        from scaleright.decisions.plan_training import plan_training
+
+        parts.append(plan_training(of))
+    if of.serves:
+        from scaleright.decisions.plan_serving import plan_serving
+
+        parts.append(plan_serving(of))
+    return WholePlan(of, tuple(parts))

@@ -1,0 +1,209 @@
+"""Every fleet that could serve a workload, in one call: accelerators and contracts, by the graph of
+the chapter `load_of_a_day`; beside it what an API asks and what owning takes.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, Self
+
+import numpy as np
+
+from scaleright.costs import uncertainty
+from scaleright.costs.day_bills import DayBill, day_bill
+from scaleright.costs.day_choices import DayChoices
+from scaleright.costs.tokens import MILLION, mix_usd_per_million
+from scaleright.decisions.plan_parts import Asked
+from scaleright.decisions.plan_runs import read_at
+from scaleright.decisions.plan_workload import SERVERS, Workload
+from scaleright.formulas import search
+from scaleright.inference.day import DayFleet
+from scaleright.inference.formats import USUAL
+from scaleright.inference.lengths import Load
+from scaleright.inference.node_speed import node_speed
+from scaleright.market import Hosts, Rents
+from scaleright.quantity import choose, given
+from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, figure
+
+CONTRACTS = ("reserved", "on demand")
+SETTING = "data center"
+LONG = {"startup_minutes": 10.0, "least_engines": 1, "waiting_share": 0.0, "seller": "median"}
+"""What a service is given where nothing else is asked, as the chapter has it."""
+
+
+@dataclass(frozen=True)
+class Fleets:
+    """A service of a day as quantities of a case.
+
+    values : of the case, as the chapter's parameters
+    lengths : tokens of a prompt and of an answer, as asked
+    fleet, bill, rents : of the case
+    equal : by accelerator, how many of the trace's requests one of those asked for is worth, by the
+        time it takes [1]
+    owned : what a year of one chip costs that works so many hours a day, and what it costs beyond
+        the purchase [USD/year]
+    """
+
+    values: Mapping[str, Any]
+    lengths: tuple[float, float]
+    fleet: DayFleet
+    bill: DayBill
+    rents: Rents
+    equal: Mapping[str, float]
+    owned: tuple[Any, Any]
+
+    @classmethod
+    def of(cls, of: Workload, model: str, chips: Sequence[str] = SERVERS) -> Self:
+        """Those of a workload that serves a model on some accelerators."""
+        tables = DayChoices.of([model], list(chips))
+        terms = tables.traces[of.trace]
+        values = {
+            "model": model,
+            "accelerator": chips[0],
+            "trace": of.trace,
+            "requests_per_day": float(of.requests_per_day or 0.0),
+            "peak_to_mean": of.peak_to_mean,
+            "pace_tokens_per_s": of.pace_tokens_per_s,
+            "ttft_s": of.ttft_s,
+            "scaling": "base and bursts",
+            "contract": CONTRACTS[0],
+        } | LONG
+        more = {"cached_share": terms["cached_share"], "rent_usd_per_hour": 0.0}
+        more |= {"interruptions_per_day": 1.0}
+        case = SimpleNamespace(**{of: given(of, it) for of, it in (values | more).items()})
+        rents, fleet = tables.hours.rents(case), tables.fleet(case)
+        bill = day_bill(fleet, rents, case)
+        mean = float(terms["input_tokens"]), float(terms["output_tokens"])
+        lengths = (
+            (float(of.input_tokens), float(of.output_tokens or 0)) if of.input_tokens else (mean)
+        )
+        equal = dict.fromkeys(chips, 1.0)
+        if of.input_tokens:
+            equal = _equal(tables, case, chips, mean, lengths)
+        return cls(values, lengths, fleet, bill, rents, equal, _owned(case.accelerator, chips))
+
+    @property
+    def chips(self) -> tuple[str, ...]:
+        """The accelerators."""
+        return tuple(self.equal)
+
+    def requests(self, chip: str, per_day: float) -> float:
+        """As many requests of the trace as take the time of so many of those asked for [1/day]."""
+        return figure(per_day * self.equal[chip], 6)
+
+    def rows(self, per_day: float, **other: Any) -> list[dict[str, Any]]:
+        """The cases of all accelerators under all contracts."""
+        return [
+            {
+                "accelerator": chip,
+                "contract": contract,
+                "requests_per_day": self.requests(chip, per_day),
+            }
+            | other
+            for chip, contract in itertools.product(self.chips, CONTRACTS)
+        ]
+
+    def along(self, wanted: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """What quantities are at all of these cases."""
+        case = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        found = read_at(wanted, case)
+        return {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
+
+    def asked(self, row: Mapping[str, Any], figures: Mapping[str, float]) -> Asked:
+        """The question to the chapter that a case answers."""
+        return Asked("load_of_a_day", dict(self.values) | dict(row), figures)
+
+
+def _equal(
+    tables: DayChoices,
+    case: Any,
+    chips: Sequence[str],
+    mean: tuple[float, float],
+    lengths: tuple[float, float],
+) -> dict[str, float]:
+    """Time of a request over that of the trace's, on each accelerator; 1 where neither is known."""
+    times = {}
+    for name, (reads, writes) in (("mean", mean), ("asked", lengths)):
+        kind = case.model, case.accelerator, USUAL
+        speed = node_speed(
+            tables.engines, *kind, Load(reads, writes, case.cached_share), case.pace_tokens_per_s
+        )
+        times[name] = writes / speed.tokens_per_s
+    ratio = read_at({"ratio": times["asked"] / times["mean"]}, {"accelerator": np.array(chips)})
+    return {
+        chip: float(of) if of > 0 else 1.0
+        for chip, of in zip(chips, np.broadcast_to(ratio["ratio"], (len(chips),)), strict=True)
+    }
+
+
+def _owned(accelerator: Any, chips: Sequence[str]) -> tuple[Any, Any]:
+    """A year of one chip of one's own in a data center, and what of it is no purchase; by its hours
+    of use a day, `hours_per_day`.
+    """
+    chip = choose({name: uncertainty.chip_terms(name) for name in chips}, accelerator)
+    usual = uncertainty.usual_terms()[SETTING]
+    case = SimpleNamespace(
+        accelerator=accelerator, setting=SETTING, chip_usd=chip["chip_usd"], **usual
+    )
+    terms = uncertainty.chosen_terms(uncertainty.housed(case, chip), chip)
+    hours = given("hours_per_day", HOURS_PER_DAY)
+    return terms.owned_usd_per_year(hours).total, terms.running_usd_per_year(hours)
+
+
+@dataclass(frozen=True)
+class Api:
+    """What an API asks.
+
+    usd_per_million : output tokens with their prompts [USD]
+    usd_per_day : for all requests [USD/day]
+    asked : the question to the chapter `token_cost`
+    counted, why : whose price it is; why there is none, empty where there is one
+    """
+
+    usd_per_million: float
+    usd_per_day: float
+    asked: Asked
+    counted: str
+    why: str
+
+
+@search
+def at_api(
+    of: Workload,
+    model: str,
+    chip: str,
+    lengths: tuple[float, float],
+    cached: float,
+    host: str = "median",
+) -> Api:
+    """What the requests of a workload cost at an API, at the median of its hosts or at some."""
+    own = dict.fromkeys(("input", "cached", "output"), 0.0)
+    asked = Hosts([model]).asked(given("model", model), given("api_host", host), own)
+    request = round(lengths[0]), max(round(lengths[1]), 1), figure(cached, 4)
+    prices = asked.input.usd, asked.output.usd, asked.cached.usd
+    wanted = {"usd": mix_usd_per_million(*request, *prices), "counted": asked.counted}
+    found = read_at(wanted | {"why": asked.why}, {})
+    parameters = {
+        "model": model,
+        "accelerator": chip,
+        "input_tokens": request[0],
+        "output_tokens": request[1],
+        "cached_share": request[2],
+        "pace_tokens_per_s": of.pace_tokens_per_s,
+        "api_host": host,
+    }
+    usd = float(found["usd"])
+    day = usd / MILLION * request[1] * float(of.requests_per_day or 0.0)
+    put = Asked("token_cost", parameters, {"price.api": usd} if usd > 0 else {})
+    return Api(usd, day, put, str(found["counted"]), str(found["why"]))
+
+
+@search
+def a_year(usd_per_day: float) -> float:
+    """A bill of a day for a year [USD/year].
+
+    >>> a_year(100.0)
+    36525.0
+    """
+    return usd_per_day * DAYS_PER_YEAR

@@ -1,0 +1,224 @@
+"""What cannot be met of a workload: which limit breaks, by how much, and the least change that
+helps.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
+from scaleright.decisions.plan_runs import Runs, Ways
+from scaleright.decisions.plan_workload import Workload
+from scaleright.formulas import lookup
+from scaleright.units import duration, figure, usd
+
+DAY_S = 86_400.0
+_UP, _DOWN = 1.0, -1.0
+
+
+@lookup
+def rounded(value: float, up: bool) -> float:
+    """A limit that can be said in three digits and is still enough.
+
+    >>> rounded(12.3456, True), rounded(12.3456, False), rounded(1e12, False)
+    (12.4, 12.3, 1000000000000.0)
+    """
+    near = figure(value, 3)
+    if (near >= value) if up else (near <= value):
+        return near
+    return figure(value * (1.005 if up else 0.995), 3)
+
+
+@lookup
+def least_first(found: Iterable[Relaxation | None]) -> list[Relaxation]:
+    """Changes, the least over what was asked first; by name where two are the same."""
+    return sorted(filter(None, found), key=lambda of: (figure(of.share, 3), of.parameter))
+
+
+@lookup
+def more(parameter: str, asked: float, needed: float, says: str) -> Relaxation:
+    """A limit that is raised.
+
+    >>> more("deadline_days", 10.0, 20.0, "take {}").share
+    1.0
+    """
+    value = rounded(needed, up=True)
+    return Relaxation(says, parameter, value, value / asked - 1)
+
+
+@lookup
+def of_training(of: Workload, work: str, runs: Runs, ways: Ways, allowed: np.ndarray) -> Part:
+    """The part of a plan whose run cannot be done: what breaks, and what would help."""
+    usd_, days = ways.usd, ways.days
+    there = allowed & (usd_ > 0)
+    # those whose architecture the fit has seen, as everywhere; the others where there is none
+    there = there & ways.seen if (there & ways.seen).any() else there
+    if not there.any():
+        return _nowhere(of, work)
+    deadline, budget = of.deadline_days or np.inf, of.budget_usd or np.inf
+    quickest, cheapest = (_place(values, there) for values in (days, usd_))
+    found = [
+        _longer(of, ways, there & (usd_ <= budget)),
+        _dearer(of, ways, there & (days <= deadline)),
+        _fewer(of, runs, ways, there),
+        _other_format(of, runs, ways, there),
+    ]
+    if found[0] is None and found[1] is None:
+        found.append(_both(of, ways, there))
+    relaxations = least_first(found)
+    broken = []
+    if days[quickest] > deadline:
+        over = days[quickest] / deadline
+        broken.append(
+            f"the deadline of {deadline:g} days: the quickest cluster,"
+            f" {_named(ways, quickest)}, takes {duration(days[quickest] * DAY_S)},"
+            f" {over:.3g} times as long"
+        )
+    if usd_[cheapest] > budget:
+        over = usd_[cheapest] / budget
+        broken.append(
+            f"the budget of {usd(budget)}: the cheapest run, on {_named(ways, cheapest)}, costs"
+            f" {usd(float(usd_[cheapest]))}, {over:.3g} times as much"
+        )
+    if not broken:
+        soon = _place(usd_, there & (days <= deadline))
+        broken.append(
+            f"deadline and budget together: in {deadline:g} days the cheapest run, on"
+            f" {_named(ways, soon)}, costs {usd(float(usd_[soon]))},"
+            f" {usd(float(usd_[soon]) - budget)} more than there is"
+        )
+    first = relaxations[0] if relaxations else None
+    return Part(
+        work=work,
+        decision="This cannot be done as asked",
+        number=f"{' and '.join(broken)}",
+        sure="as sure as the model of training: nine of ten published runs took 0.6 to 1.6 times"
+        " the predicted hours",
+        because=f"no cluster that is offered keeps {_asked(of)}.",
+        broken=Broken("; ".join(broken), relaxations),
+        figures={"relaxed": first and first.parameter, "relaxed_to": first and first.value},
+    )
+
+
+def _asked(of: Workload) -> str:
+    limits = [f"{of.deadline_days:g} days"] if of.deadline_days else []
+    limits += [usd(of.budget_usd)] if of.budget_usd else []
+    return " and ".join(limits) or "what is asked"
+
+
+def _nowhere(of: Workload, work: str) -> Part:
+    chip = of.accelerator or of.owned or "machines of your own"
+    says = f"the model: no layout of it fits on {chip}, or nobody sells what is asked for"
+    change = Relaxation("leave the accelerator open", "accelerator", None, 1.0)
+    return Part(
+        work=work,
+        decision="This cannot be done as asked",
+        number=says,
+        sure="certain",
+        because="there is no such run.",
+        broken=Broken(says, [change]),
+    )
+
+
+def _place(values: np.ndarray, allowed: np.ndarray) -> int:
+    return int(np.argmin(np.where(allowed, values, np.inf)))
+
+
+def _named(ways: Ways, at: int) -> str:
+    row = ways.rows[at]
+    return f"{row['chips']:,} {row['accelerator']}"
+
+
+def _longer(of: Workload, ways: Ways, affordable: np.ndarray) -> Relaxation | None:
+    """More time, at the same budget."""
+    if not of.deadline_days or not affordable.any():
+        return None
+    at = _place(ways.days, affordable)
+    needed = rounded(float(ways.days[at]), up=True)
+    says = (
+        f"wait {needed:g} days instead of {of.deadline_days:g}: {_named(ways, at)} for"
+        f" {usd(float(ways.usd[at]))}"
+    )
+    return more("deadline_days", of.deadline_days, needed, says)
+
+
+def _dearer(of: Workload, ways: Ways, soon: np.ndarray) -> Relaxation | None:
+    """More money, in the same time."""
+    if not of.budget_usd or not soon.any():
+        return None
+    at = _place(ways.usd, soon)
+    needed = rounded(float(ways.usd[at]), up=True)
+    says = f"spend {usd(needed)} instead of {usd(of.budget_usd)}: {_named(ways, at)}"
+    return more("budget_usd", of.budget_usd, needed, says)
+
+
+def _fewer(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxation | None:
+    """Fewer tokens: time and money are in proportion to them."""
+    parts = [of.deadline_days / ways.days] if of.deadline_days else []
+    parts += [of.budget_usd / ways.usd] if of.budget_usd else []
+    if not parts:
+        return None
+    share = np.where(there, np.minimum.reduce(parts), 0.0)
+    at, asked = int(np.argmax(share)), float(runs.values["tokens"])
+    tokens = rounded(asked * float(share[at]), up=False)
+    if tokens < 1e8:
+        return None
+    says = f"train on {count(tokens)} tokens instead of {count(asked)}: {_named(ways, at)}"
+    return Relaxation(says, "tokens", tokens, asked / tokens - 1)
+
+
+def _other_format(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxation | None:
+    """FP8 with a little more time or money, where that alone is not enough it is no offer."""
+    row = {name: np.array([one[name] for one in ways.rows]) for name in ("accelerator", "chips")}
+    row |= {"batch": np.array([one["batch"] for one in ways.rows]), "precision": "FP8"}
+    found = runs.at({"usd": runs.run.usd, "days": runs.run.days}, row)
+    soon = found["days"] <= (of.deadline_days or np.inf)
+    met = there & soon & (found["usd"] <= (of.budget_usd or np.inf))
+    if not met.any():
+        return None
+    at = _place(found["usd"], met)
+    says = (
+        f"train in FP8 on {_named(ways, at)}: {usd(float(found['usd'][at]))} and"
+        f" {duration(float(found['days'][at]) * DAY_S)}, if the loss allows it"
+    )
+    return Relaxation(says, "precision", "FP8", 0.0)
+
+
+def _both(of: Workload, ways: Ways, there: np.ndarray) -> Relaxation | None:
+    """More time and more money, where neither alone is enough."""
+    if not (of.deadline_days and of.budget_usd):
+        return None
+    cheap = there & (ways.usd <= 1.05 * float(np.min(np.where(there, ways.usd, np.inf))))
+    at = _place(ways.days, cheap)  # hardly dearer than the cheapest, and the quickest of those
+    days, cost = (rounded(float(of_all[at]), up=True) for of_all in (ways.days, ways.usd))
+    days, cost = max(days, of.deadline_days), max(cost, of.budget_usd)
+    says = f"wait {days:g} days and spend {usd(cost)}: {_named(ways, at)}"
+    share = max(days / of.deadline_days, cost / of.budget_usd) - 1
+    return Relaxation(says, "deadline_days", days, share, {"budget_usd": cost})
+
+
+def unmet(
+    work: str,
+    says: str,
+    because: str,
+    relaxations: Iterable[Relaxation | None],
+    sure: str,
+    **figures: Any,
+) -> Part:
+    """The part of a plan that cannot be met."""
+    found = least_first(relaxations)
+    first = found[0] if found else None
+    return Part(
+        work=work,
+        decision="This cannot be done as asked",
+        number=says,
+        sure=sure,
+        because=because,
+        broken=Broken(says, found),
+        figures={"relaxed": first and first.parameter, "relaxed_to": first and first.value}
+        | figures,
+    )
+
+
+__all__ = ["least_first", "more", "of_training", "rounded", "unmet"]

@@ -1,0 +1,163 @@
+"""The levers on the bill of a service, those that apply to how it is served: of a fleet by the
+chapters `load_of_a_day` and `inference_ladder`, of an API by `token_cost`.
+"""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from scaleright.catalog import model as shape
+from scaleright.decisions import inference_ladder as source
+from scaleright.decisions.plan_fleets import Fleets, at_api
+from scaleright.decisions.plan_parts import Asked, Step, percent
+from scaleright.decisions.plan_runs import read_at
+from scaleright.decisions.plan_workload import Workload, right_share
+from scaleright.formulas import search
+from scaleright.inference import ladder
+from scaleright.quantity import given
+from scaleright.units import figure
+
+LADDER_MODELS = ("Llama-3.1-8B", "Qwen3-32B", "Llama-3.1-70B")
+LADDER_CHIPS = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "MI300X")
+"""What the chapter `inference_ladder` offers of what is served here."""
+SMALL = "Llama-3.1-8B"
+LEAST = 0.01
+"""A saving that is worth a line [1]."""
+WAITING = "let a third of the requests wait for a valley"
+_WAITS = {WAITING: {"waiting_share": 0.3}}
+_RENTED = {
+    "rent on spot, and be interrupted once a day": {"contract": "spot"},
+    "rent from the cheapest quarter of sellers": {"seller": "cheapest quarter"},
+}
+
+
+class Lever(NamedTuple):
+    """A lever: what it saves of the bill [1], what is done, what it needs, and the chapter."""
+
+    saving: float
+    words: str
+    needs: str
+    asked: Asked
+
+
+@search
+def levers(of: Workload, fleets: Fleets, row: Mapping[str, Any], way: str, cached: float) -> Step:
+    """The sixth step of a plan: the levers, that which saves most first.
+
+    Parameters
+    ----------
+    row : the case of the fleet
+    way : what is done with it
+    cached : share of prompts that an API has read before [1]
+    """
+    if way == "call an API":
+        found = _of_an_api(of, fleets, str(row["accelerator"]), cached)
+    else:
+        found = _of_a_fleet(of, fleets, row, way) + _climbed(of, fleets, row)
+    found = sorted(found, key=lambda one: (-figure(one.saving, 3), one.words))
+    if not found:
+        return Step("None that was tried saves any: the bill is about as small as it can be.")
+    told = [f"{one.words}: {percent(one.saving)} less; {one.needs}" for one in found]
+    asked = {one.asked.command: one.asked for one in found}
+    says = f"First {found[0].words}: {percent(found[0].saving)} less."
+    return Step(says, told, [*asked.values()])
+
+
+def _of_a_fleet(of: Workload, fleets: Fleets, row: Mapping[str, Any], way: str) -> list[Lever]:
+    """Those of the chapter on the load of a day; of a fleet of one's own those that save chips."""
+    wanted = {"usd": fleets.bill.best[1], "best": fleets.bill.best[0]}
+    wanted["chips"] = fleets.fleet.peak * fleets.fleet.engine.chips
+    now, found = read_at(wanted, row), []
+    slower = max(of.pace_tokens_per_s / 2, 5.0)
+    changes = _WAITS | {f"promise {slower:g} tokens a second": {"pace_tokens_per_s": slower}}
+    changes |= _RENTED if way == "rent" else {}
+    words_of = {WAITING: "needs work that nobody waits for, such as summaries at night"}
+    counted = "usd" if way == "rent" else "chips"
+    for words, change in changes.items():
+        case = {**row, **change}
+        there = read_at(wanted, case)
+        saved = 1 - float(there[counted]) / float(now[counted])
+        if saved > LEAST:
+            read = {"usd": "bill.chosen.usd_per_day", "chips": "fleet.peak"}[counted]
+            figures = {read: float(there["usd"])} if counted == "usd" else {}
+            asked = fleets.asked(case | {"scaling": str(there["best"])}, figures)
+            needs = words_of.get(
+                words,
+                "the price is that of the promise"
+                if "promise" in words
+                else "the contract has to hold",
+            )
+            found.append(Lever(saved, words, needs, asked))
+    return found
+
+
+def _of_an_api(of: Workload, fleets: Fleets, chip: str, cached: float) -> list[Lever]:
+    """Those on what an API asks."""
+    found, now = [], at_api(of, of.served, chip, fleets.lengths, cached)
+    tried = {
+        "call one of the cheapest quarter of hosts": (
+            at_api(of, of.served, chip, fleets.lengths, cached, "cheapest quarter"),
+            "measure their latency first",
+        ),
+        "keep the first half of prompts the same, so that it is cached": (
+            at_api(of, of.served, chip, fleets.lengths, 0.5),
+            "needs prompts that begin alike: system prompts and conversations",
+        ),
+    }
+    right = right_share(SMALL) or 0.0
+    if of.served != SMALL and right >= (of.quality or 0.0):
+        tried[f"call {SMALL} where it is good enough"] = (
+            at_api(of, SMALL, chip, fleets.lengths, cached),
+            f"it is right on {percent(right)} of usual requests",
+        )
+    for words, (there, needs) in tried.items():
+        saved = 1 - there.usd_per_million / now.usd_per_million
+        if saved > LEAST:
+            found.append(Lever(saved, words, needs, there.asked))
+    return found
+
+
+def _climbed(of: Workload, fleets: Fleets, row: Mapping[str, Any]) -> list[Lever]:
+    """The levers of the chapter on the ladder that are taken, with what each saves of chips."""
+    name, chip = shape(str(row.get("model", of.served))).name, row["accelerator"]
+    if name not in LADDER_MODELS or chip not in LADDER_CHIPS:
+        return []
+    values = _ladder_case(of, fleets, name, str(chip))
+    usual = {"batching": "continuous", "static_batch": 8, "length_spread": 1.0, "together": 0.3}
+    usual |= {"prefix_share": 0.5, "repeated_share": 0.05, "allowed_loss": 0.01, "smaller": SMALL}
+    case = SimpleNamespace(**{name: given(name, it) for name, it in (values | usual).items()})
+    words = source.levers_of_source()
+    models = [*dict.fromkeys((name, SMALL))]
+    climb = ladder.Ladder(ladder.Fleet.of(case), models, [str(chip)], words["lever"])
+    needs = words.set_index("lever")["needs"]
+    parts = {
+        f"{n} {part}": getattr(step, part)
+        for n, step in enumerate(climb.steps)
+        for part in ("taken", "chips", "before")
+    }
+    at = parts | read_at({key: it for key, it in parts.items() if hasattr(it, "value")}, {})
+    last = float(at[f"{len(climb.steps) - 1} chips"])
+    asked = Asked("inference_ladder", values, {"end.chips": last} if last > 0 else {})
+    found = []
+    for n, step in enumerate(climb.steps[1:], 1):
+        saved = 1 - float(at[f"{n} chips"]) / float(at[f"{n} before"])
+        if at[f"{n} taken"] and saved > LEAST:
+            found.append(Lever(saved, step.name, f"needs {needs[step.name]}", asked))
+    return found
+
+
+def _ladder_case(of: Workload, fleets: Fleets, name: str, chip: str) -> dict[str, Any]:
+    """The parameters of the chapter on the ladder for a service."""
+    reads, writes = fleets.lengths
+    return {
+        "model": name,
+        "accelerator": chip,
+        "precision": "usual",
+        "requests_per_s": max(figure(float(of.requests_per_day or 0) / 86_400, 6), 0.1),
+        "input_tokens": figure(reads, 6),
+        "output_tokens": figure(writes, 6),
+        "peak_to_mean": of.peak_to_mean,
+        "tpot_ms": figure(1e3 / of.pace_tokens_per_s, 6),
+        "services": 1,
+        "variants": 1,
+    }

@@ -1,0 +1,342 @@
+"""The nine steps of the plan of a service, and what it rests on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scaleright.catalog import accelerator
+from scaleright.catalog import model as shape
+from scaleright.decisions.plan_fleets import SETTING, Api, Fleets, a_year
+from scaleright.decisions.plan_parts import (
+    Asked,
+    Step,
+    count,
+    many,
+    percent,
+)
+from scaleright.decisions.plan_runs import read_at
+from scaleright.decisions.plan_service_levers import levers as levers_of
+from scaleright.decisions.plan_service_limits import thresholds
+from scaleright.decisions.plan_workload import (
+    EASY,
+    HARD,
+    LEAVES,
+    Workload,
+    right_share,
+    scored,
+    smallest_for,
+)
+from scaleright.footprint import Footprint, machine, place
+from scaleright.formulas import lookup, search
+from scaleright.inference.energy import measured_format
+from scaleright.market import yearly_drift
+from scaleright.units import (
+    DAYS_PER_YEAR,
+    HOURS_PER_DAY,
+    MASSES,
+    duration,
+    figure,
+    in_units,
+    si,
+    usd,
+)
+
+RENT, OWN, API, USE = "rent", "own", "call an API", "use what you own"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a plan of a service rests on.
+
+    of : the workload; model : that is served
+    fleets, rows, at : the fleets, their cases, and what each gives
+    place : of the fleet that would be rented; own_place : of the one that would be bought; -1 where
+        there is none
+    api : what an API asks
+    ways : dollars of a day by what is done, those that may be done; barred : why others may not
+    owned : dollars of a day of a fleet of one's own, of each case
+    """
+
+    of: Workload
+    model: str
+    fleets: Fleets
+    rows: Sequence[Mapping[str, Any]]
+    at: Mapping[str, np.ndarray]
+    place: int
+    own_place: int
+    api: Api
+    ways: Mapping[str, float]
+    barred: Mapping[str, str]
+    owned: np.ndarray
+
+    @property
+    def way(self) -> str:
+        """What is done: the cheapest that may be."""
+        return min(self.ways, key=lambda name: (figure(self.ways[name], 5), name))
+
+    @property
+    def taken(self) -> int:
+        """The place of the fleet that does it: with an API, of the one that would be rented."""
+        return self.own_place if self.way in {OWN, USE} else self.place
+
+    def now(self, name: str) -> Any:
+        """What the fleet gives."""
+        return self.at[name][self.taken]
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The case of the fleet."""
+        return {**self.rows[self.taken], "scaling": str(self.now("best"))}
+
+
+@lookup
+def in_servers(chips: Any, rows: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """Chips that are bought for so many: in whole servers."""
+    each = np.array([accelerator(row["accelerator"]).scale_up_chips or 1 for row in rows])
+    return np.ceil(chips / each) * each
+
+
+@lookup
+def bought_chips(found: Found) -> int:
+    """Chips that are bought or owned, in whole servers; 0 where none is."""
+    if found.way not in {OWN, USE}:
+        return 0
+    chips = float(found.now("engines")) * float(found.now("chips"))
+    return int(in_servers(np.array([chips]), [found.row])[0])
+
+
+@lookup
+def hours_of_use(rows: Sequence[Mapping[str, Any]], at: Mapping[str, Any]) -> np.ndarray:
+    """Hours of use a day of chips that are bought in whole servers [h/day]."""
+    chips = np.nan_to_num(at["engines"] * at["chips"], nan=1.0)
+    share = np.nan_to_num(at["full"], nan=0.5) * chips / in_servers(chips, rows)
+    return np.clip(HOURS_PER_DAY * share, 0.1, HOURS_PER_DAY)
+
+
+def _day(found: Found, **figures: float) -> Asked:
+    return found.fleets.asked(found.row, figures)
+
+
+@search
+def demand(found: Found) -> Step:
+    of, per_day = found.of, float(found.of.requests_per_day or 0.0)
+    reads, writes = found.fleets.lengths
+    worth = found.fleets.equal[found.row["accelerator"]]
+    reasons = [
+        (
+            f"{per_day / 86_400:,.3g} requests a second on average, {of.peak_to_mean:g} times that"
+            " at the busiest time"
+        ),
+        f"{count(per_day * reads)} tokens read and {count(per_day * writes)} written a day",
+        (
+            f"first token within {of.ttft_s:g} s for nineteen of twenty, then"
+            f" {of.pace_tokens_per_s:g} tokens a second for each reader"
+        ),
+    ]
+    if of.input_tokens:
+        reasons.append(
+            f"one of your requests takes the time of {worth:.3g} of the published hour"
+            f" ({of.trace}), whose bursts stand for yours"
+        )
+    return Step(
+        f"Requests of {reads:,.0f} tokens in and {writes:,.0f} out, {count(per_day)} a day.",
+        reasons,
+        [_day(found, **{"fleet.peak": float(found.now("engines"))})],
+    )
+
+
+@search
+def supply(found: Found) -> Step:
+    of, way = found.of, found.way
+    reasons = [
+        f"{name}: {usd(cost)} a day"
+        for name, cost in sorted(found.ways.items(), key=lambda one: (one[1], one[0]))
+    ]
+    reasons += [f"{name}: ruled out, {why}" for name, why in found.barred.items()]
+    if found.api.why:
+        reasons.append(f"{API}: no price, {found.api.why}")
+    if of.budget_usd:
+        share = a_year(found.ways[way]) / of.budget_usd
+        reasons.append(f"that is {percent(share)} of the year's budget of {usd(of.budget_usd)}")
+    where = {
+        RENT: f"Rent in {of.region}, {found.now('counted')}, at {usd(float(found.now('hour_usd')))}"
+        " an hour each.",
+        OWN: f"Own, in a data center in {of.region}; servers of them are bought whole.",
+        USE: f"Use what you own, in {of.region}, and buy what is lacking.",
+        API: f"Call an API ({found.api.counted}): the load is too small to fill chips of your own.",
+    }[way]
+    asked = []
+    if found.place >= 0 and RENT not in found.barred:
+        kept = {**found.rows[found.place], "scaling": str(found.at["best"][found.place])}
+        cost = float(found.at["usd_per_day"][found.place])
+        asked.append(found.fleets.asked(kept, {"bill.chosen.usd_per_day": cost}))
+    if API not in found.barred:
+        asked.append(found.api.asked)
+    if found.own_place >= 0:
+        asked.append(_own_asked(found))
+    return Step(where, reasons, asked)
+
+
+def _own_asked(found: Found) -> Asked:
+    """A year of one chip, as the chapter on buying has it."""
+    row = found.rows[found.own_place]
+    hours = figure(float(hours_of_use(found.rows, found.at)[found.own_place]), 6)
+    case = {"accelerator": row["accelerator"], "hours_per_day": hours}
+    year = float(read_at({"all": found.fleets.owned[0]}, case)["all"])
+    return Asked("buy_or_rent", {**case, "setting": SETTING}, {"bill.total": year})
+
+
+@search
+def size(found: Found) -> Step:
+    of, name = found.of, found.model
+    right, known = right_share(name), scored()
+    told = [f"{other}: {percent(share)} right" for other, share in known.items()]
+    told.append(
+        f"of requests of which {percent(EASY)} are easy and {percent((1 - EASY) * HARD)} hard"
+    )
+    asked = [Asked("model_routing", {"easy_share": EASY, "hard_share": HARD})]
+    if right is None:
+        return Step(f"{name}: nobody published the scores that would compare it.", told, asked)
+    if of.quality:
+        least = smallest_for(of.quality)
+        says = f"{least} is the smallest that answers {percent(of.quality)} of the requests right."
+        if least != name:
+            says = f"Take {least} instead of {name}: it is smaller, and right often enough."
+        return Step(says, told, asked)
+    smaller = [other for other in known if other != name][:1]
+    says = f"{name} answers {percent(right)} of usual requests right."
+    if smaller and known[smaller[0]] < right:
+        says += (
+            f" Where {percent(known[smaller[0]])} is enough, {smaller[0]} does; try it on your own"
+            " questions first, and send on what it fails."
+        )
+    return Step(says, told, asked)
+
+
+@search
+def hardware(found: Found) -> Step:
+    name, best = found.row["accelerator"], {}
+    how = "of your own" if found.way in {OWN, USE} else "rented"
+    costs = found.owned if found.way in {OWN, USE} else found.at["usd_per_day"]
+    for row, cost, served in zip(found.rows, costs, found.at["served"], strict=True):
+        chip = row["accelerator"]
+        if served and cost > 0:
+            best[chip] = min(best.get(chip, np.inf), float(cost))
+    told = [
+        f"{chip}: {usd(cost)} a day {how}"
+        for chip, cost in sorted(best.items(), key=lambda one: (one[1], one[0]))
+    ]
+    told += [
+        f"{chip}: does not keep pace and first token"
+        for chip in found.fleets.chips
+        if chip
+        not in {
+            row["accelerator"] for row, it in zip(found.rows, found.at["served"], strict=True) if it
+        }
+    ]
+    if lent := str(found.now("lent")):
+        told.append(f"how fast the {name} is: {lent}")
+    says = f"{name}, in {found.now('weights')}."
+    if found.way == API:
+        says = f"No chips of your own; if you rented, {name} in {found.now('weights')}."
+    cost = float(found.now("usd_per_day"))
+    figures = {"bill.chosen.usd_per_day": cost} if cost > 0 else {}
+    compare = Asked("hardware_compare", {"model": found.model})
+    return Step(says, told, [_day(found, **figures), compare])
+
+
+@search
+def layout(found: Found) -> Step:
+    engines, chips = (int(float(found.now(name))) for name in ("engines", "chips"))
+    seats, each = float(found.now("seats")), float(found.now("each_per_s"))
+    kept = "" if found.way != API else "If you rented: "
+    figures = {"fleet.engine.seats": seats, "fleet.engine.chips": float(chips)}
+    return Step(
+        f"{kept}{many(engines, 'engine')} of {chips} {found.row['accelerator']}, each with one copy"
+        f" of the model and {seats:,.0f} requests at once.",
+        [
+            (
+                f"a full engine serves {each:.3g} requests a second; one sits"
+                f" {duration(float(found.now('service_s')))}"
+            ),
+            f"at the busiest time; over the day they are {percent(float(found.now('full')))} full",
+        ],
+        [_day(found, **figures)],
+    )
+
+
+@search
+def levers(found: Found) -> Step:
+    cached = float(found.fleets.fleet.traffic.load.cached_share.value)
+    return levers_of(found.of, found.fleets, found.row, found.way, cached)
+
+
+@search
+def measure(found: Found) -> Step:
+    low, high = float(found.now("low")), float(found.now("high"))
+    drift = yearly_drift().mean_over(1.0)
+    told = {
+        "your own traffic: log a week of requests with times and lengths": (
+            "the busiest time, bursts and lengths here are those of a published hour"
+        ),
+        "tokens a second of one engine on your own requests": (
+            f"published engines wrote {low:.2f} to {high:.2f} of what is predicted"
+        ),
+        "what three sellers quote for the term": (
+            f"a year from now rents may be {drift[0]:.2f} to {drift[1]:.2f} of today's"
+        ),
+        "how often the model is right on your own questions": "published scores are not yours",
+    }
+    if found.way in {OWN, USE}:
+        told.pop("what three sellers quote for the term")
+    first = next(iter(told))
+    return Step(
+        f"First {first}.",
+        [f"{what}: {why}" for what, why in told.items()],
+        [_day(found)],
+    )
+
+
+@search
+def energy(found: Found) -> Step:
+    chip, region = found.row["accelerator"], found.of.region
+    busy, full = float(found.now("busy_hours")), min(float(found.now("full")), 1.0)
+    here = machine(chip, "serving")
+    made, there = (
+        Footprint.of(here, DAYS_PER_YEAR * busy, full, place(where)) for where in (region, "Sweden")
+    )
+    said = "At an API somebody else's chips draw it: about " if found.way == API else ""
+    return Step(
+        f"{said}{si(float(made.energy.watt_hours), 'Wh')} of electricity and"
+        f" {in_units(float(made.carbon.total), MASSES)} of CO2e a year in {region}.",
+        [
+            f"in Sweden it would be {in_units(float(there.carbon.total), MASSES)}",
+            f"{percent(float(made.carbon.embodied_share))} of it is from making the hardware",
+            "what such chips draw in serving; the chapter has models whose energy was metered",
+        ],
+        [Asked("sustainability", _metered(found.model, chip) | {"place": region})],
+    )
+
+
+def _metered(name: str, chip: str) -> dict[str, Any]:
+    """The model and the chip, if somebody metered the one serving on the other."""
+    try:
+        measured_format(shape(name).name, chip)
+    except (LookupError, ValueError):
+        return {}
+    return {"model": shape(name).name, "accelerator": chip}
+
+
+@search
+def change(found: Found) -> Step:
+    says, told = thresholds(
+        found.of, found.fleets, found.row, found.api, found.ways, bought_chips(found)
+    )
+    if found.of.data != LEAVES:
+        told.append("if the data might leave, the ways that are ruled out above would be open")
+    return Step(says, told, [_day(found)])
+
+
+STEPS = (demand, supply, size, hardware, layout, levers, measure, energy, change)

@@ -1,0 +1,220 @@
+"""The plan of a service: nine steps, from the chapters on the load of a day, tokens, owning, levers
+and footprints.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from scaleright.costs.uncertainty import chip_terms
+from scaleright.decisions.plan_fleets import Fleets, a_year, at_api
+from scaleright.decisions.plan_parts import (
+    Part,
+    chance,
+    count,
+    in_words,
+    percent,
+)
+from scaleright.decisions.plan_runs import read_at
+from scaleright.decisions.plan_service_limits import Short, unmet_service
+from scaleright.decisions.plan_service_steps import (
+    API,
+    OWN,
+    RENT,
+    STEPS,
+    USE,
+    Found,
+    bought_chips,
+    hours_of_use,
+    in_servers,
+)
+from scaleright.decisions.plan_workload import (
+    IN_REGION,
+    SERVERS,
+    STAYS,
+    Workload,
+)
+from scaleright.formulas import search
+from scaleright.information import probability_cheaper, spread_between
+from scaleright.market import yearly_drift
+from scaleright.units import (
+    DAYS_PER_YEAR,
+    HOURS_PER_DAY,
+    figure,
+    usd,
+)
+
+
+def _wanted(fleets: Fleets) -> dict[str, Any]:
+    fleet, bill, rents = fleets.fleet, fleets.bill, fleets.rents
+    engine = fleet.engine
+    return {
+        "served": fleet.served,
+        "engines": fleet.peak,
+        "chips": engine.chips,
+        "seats": engine.seats,
+        "each_per_s": engine.requests_per_s,
+        "service_s": engine.service_s,
+        "best": bill.best[0],
+        "usd_per_day": bill.best[1],
+        "hour_usd": rents.hour.usd,
+        "counted": rents.hour.counted,
+        "age": rents.hour.age,
+        "full": fleet.utilization(HOURS_PER_DAY * fleet.peak),
+        "busy_hours": fleet.least_hours * engine.chips,
+        "least_ttft_s": fleet.least_ttft_s,
+        "held": fleet.held,
+        "keeps_pace": fleet.fits_pace,
+        "low": fleet.low,
+        "high": fleet.high,
+        "lent": fleet.lent,
+        "weights": fleet.weights.precision,
+    }
+
+
+@search
+def plan_serving(of: Workload) -> Part:
+    """The plan of a service."""
+    name, per_day = of.served, float(of.requests_per_day or 0.0)
+    work = f"Serve {name} to {count(per_day)} requests a day"
+    chips = (of.accelerator,) if of.accelerator in SERVERS else SERVERS
+    own_chips = of.owned in SERVERS
+    if own_chips and of.owned and of.owned not in chips:
+        chips = (*chips, of.owned)
+    fleets = Fleets.of(of, name, chips)
+    rows = fleets.rows(per_day)
+    at = fleets.along(_wanted(fleets), rows)
+    place = _least(at["usd_per_day"], at["served"].astype(bool), at["lent"], rows)
+    owned = _owned_per_day(of, fleets, rows, at)
+    own_place = _least(owned, at["served"].astype(bool), at["lent"], rows)
+    chip = rows[max(place, 0)]["accelerator"]
+    cached = float(fleets.fleet.traffic.load.cached_share.value)
+    api = at_api(of, name, chip, fleets.lengths, cached)
+    ways, barred = {}, _barred(of)
+    if place >= 0:
+        ways[RENT] = float(at["usd_per_day"][place])
+    if own_place >= 0:
+        ways[USE if own_chips else OWN] = float(owned[own_place])
+    if api.usd_per_million > 0:
+        ways[API] = api.usd_per_day
+    ways = {way: cost for way, cost in ways.items() if way not in barred}
+    if not ways or place < 0 <= own_place < 0:
+        return unmet_service(of, work, Short(fleets, rows, at, dict(ways)))
+    found = Found(of, name, fleets, rows, at, place, own_place, api, ways, barred, owned)
+    if found.taken < 0 or (of.budget_usd and a_year(ways[found.way]) > of.budget_usd):
+        return unmet_service(of, work, Short(fleets, rows, at, dict(ways)))
+    return _part(found, work)
+
+
+def _least(cost: np.ndarray, allowed: np.ndarray, lent: np.ndarray, rows: Sequence[Any]) -> int:
+    """The cheapest of those allowed, of accelerators whose speed was fitted if there is one; -1
+    where there is none.
+    """
+    for known in (lent == "", lent != "?"):
+        there = [n for n in range(len(rows)) if allowed[n] and known[n] and cost[n] > 0]
+        if there:
+            return min(
+                there, key=lambda n: (figure(float(cost[n]), 5), *map(str, rows[n].values()))
+            )
+    return -1
+
+
+def _barred(of: Workload) -> dict[str, str]:
+    """What may not be done, and why."""
+    if of.data == STAYS:
+        why = "your data may not leave your own walls"
+        return {RENT: why, API: why}
+    if of.data == IN_REGION:
+        return {API: f"no table says which APIs keep your data in {of.region}; ask for a contract"}
+    return {}
+
+
+def _owned_per_day(
+    of: Workload, fleets: Fleets, rows: Sequence[Mapping[str, Any]], at: Mapping[str, Any]
+) -> np.ndarray:
+    """A day of a fleet of one's own [USD/day]: all of it is bought, or what is lacking of what is
+    owned already.
+    """
+    case = {
+        "accelerator": np.array([row["accelerator"] for row in rows]),
+        "hours_per_day": hours_of_use(rows, at),
+    }
+    wanted = dict(zip(("all", "running"), fleets.owned, strict=True))
+    found = {name: np.broadcast_to(it, (len(rows),)) for name, it in read_at(wanted, case).items()}
+    have = np.array([of.owned_chips if row["accelerator"] == of.owned else 0 for row in rows])
+    chips = np.nan_to_num(at["engines"] * at["chips"], nan=0.0)
+    used = np.minimum(have, chips)
+    lacking = in_servers(chips - used, rows)
+    bill = (used * found["running"] + lacking * found["all"]) / DAYS_PER_YEAR
+    return np.where(at["served"], bill, np.nan)
+
+
+def _part(found: Found, work: str) -> Part:
+    of, way, cost = found.of, found.way, found.ways[found.way]
+    engines, chip = float(found.now("engines")), found.row["accelerator"]
+    chips = int(engines * float(found.now("chips")))
+    bought = bought_chips(found) or chips
+    others = {name: usd_ for name, usd_ in found.ways.items() if name != way}
+    sure, because = _sure(found, others), _because(found, others)
+    decision = {
+        RENT: f"Rent {chips:,} {chip} ({found.row['scaling']})",
+        OWN: f"Buy {bought:,} {chip} and run them in a data center of your own",
+        USE: f"Use {chips:,} {chip}: your {of.owned_chips:,} {of.owned} first",
+        API: f"Call an API for {found.model}",
+    }[way]
+    steps = tuple(step(found) for step in STEPS)
+    return Part(
+        work=work,
+        decision=decision,
+        number=f"{usd(cost)} a day, {usd(a_year(cost))} a year",
+        sure=sure,
+        because=because,
+        steps=steps,
+        figures={
+            "usd_per_day": cost,
+            "usd_per_year": a_year(cost),
+            "usd_per_request": cost / float(of.requests_per_day or 1.0),
+            "way": way,
+            "accelerator": chip,
+            "chips": bought if way == OWN else chips,
+        }
+        | {f"{name.replace(' ', '_')}_usd_per_day": it for name, it in found.ways.items()},
+    )
+
+
+def _spread(found: Found, way: str) -> float:
+    """Spread of what a way costs, but for the speed of engines: rents of the year ahead, or the
+    price of the chip; an API has the price that it asks today [1].
+    """
+    if way == API:
+        return 0.0
+    drift = yearly_drift().mean_over(1.0)
+    if way == RENT:
+        return float(spread_between(drift[0], drift[1]))
+    price = chip_terms(found.row["accelerator"])
+    return float(spread_between(price["price_low"], price["price_high"]))
+
+
+def _speed(found: Found) -> float:
+    """Spread of how fast an engine is in practice [1]."""
+    return float(spread_between(float(found.now("low")), float(found.now("high"))))
+
+
+def _sure(found: Found, others: Mapping[str, float]) -> str:
+    way = found.way
+    if not others:
+        off = np.expm1(1.645 * np.hypot(_speed(found), _spread(found, way)))
+        return f"certain, since nothing else may be done; the bill may be {percent(off)} higher"
+    rival = min(others, key=lambda name: (others[name], name))
+    spread = float(np.hypot(_spread(found, way), _spread(found, rival)))
+    if API in (way, rival):  # otherwise the same engines are on both sides
+        spread = float(np.hypot(spread, _speed(found)))
+    sure = float(probability_cheaper(found.ways[way], others[rival], spread))
+    return f"{in_words(sure)} that to {way} costs less than to {rival} ({chance(sure)})"
+
+
+def _because(found: Found, others: Mapping[str, float]) -> str:
+    told = [f"to {name} would cost {usd(cost)} a day" for name, cost in sorted(others.items())]
+    told += [f"to {name} is ruled out: {why}" for name, why in found.barred.items()][:1]
+    return "; ".join(told) + "." if told else "nothing else serves it."

@@ -1,0 +1,124 @@
+"""The plan of a training run: nine steps, from the chapters on pretraining, scaling laws and
+footprints.
+"""
+
+from typing import Any
+
+from scaleright import scaling_laws as laws
+from scaleright.catalog import model
+from scaleright.decisions.plan_limits import of_training
+from scaleright.decisions.plan_parts import Part, chance, count, in_words
+from scaleright.decisions.plan_runs import runs_of
+from scaleright.decisions.plan_training_steps import (
+    STEPS,
+    Found,
+    flop_of,
+    limits_of,
+    platforms_of,
+    sold,
+    within,
+)
+from scaleright.decisions.plan_workload import STAYS, Workload
+from scaleright.formulas import search
+from scaleright.information import probability_cheaper, spread_between
+from scaleright.transformer.parameters import parameters
+from scaleright.units import duration, figure, usd
+
+USUAL_MODEL = "Llama-2-7B"
+DAY_S = 86_400.0
+
+
+@search
+def plan_training(of: Workload) -> Part:
+    """The plan of a training run."""
+    name = of.model or USUAL_MODEL
+    tokens = of.tokens or compute_optimal_tokens(name)
+    own = of.data == STAYS
+    runs = runs_of(name, tokens, "own" if own or _enough(of) else "rent")
+    ways = runs.every(_keeps(of))
+    allowed = sold(ways, own)
+    work = f"Train {name} on {count(tokens)} tokens"
+    limits = within(ways, of) & allowed
+    place = ways.best(limits & ways.seen)
+    place = ways.best(limits) if place is None else place
+    if place is None:
+        return of_training(of, work, runs, ways, allowed)
+    run = runs.run
+    wanted = {"usd": run.usd, "days": run.days, "hours": run.hours.total, "mfu": run.step.mfu}
+    wanted |= {"hour_usd": run.hour.total, "layout": run.step.layout, "total_usd": run.cost.total}
+    wanted |= {"low": runs.low, "high": runs.high, "age": run.hour.rented.age}
+    wanted |= {"experiments_usd": run.cost.experiments_usd, "people_usd": run.cost.people_usd}
+    wanted |= {"counted": run.hour.rented.counted, "waiting": _waiting(run)}
+    figures = runs.at(wanted, ways.rows[place])
+    found = Found(of, name, tokens, runs, ways, place, figures)
+    return _part(found, work)
+
+
+@search
+def compute_optimal_tokens(name: str) -> float:
+    """Tokens on which a model of this size is compute-optimal, to two digits [token].
+
+    >>> 1e11 < compute_optimal_tokens("Llama-2-7B") < 3e11
+    True
+    """
+    law = laws.fit(laws.points())
+    size = float(parameters(model(name)).total)
+    return figure(float(laws.compute_optimal_tokens(size, **law.terms)), 2)
+
+
+def _waiting(run: Any) -> Any:
+    """Share of the step that chips wait, for each other and in the pipeline [1]."""
+    parts = run.step.parts
+    return (parts["communication_s"] + parts["bubble_s"]) / sum(parts.values())
+
+
+def _enough(of: Workload) -> bool:
+    return bool(of.owned and of.owned_chips >= 64)
+
+
+def _keeps(of: Workload) -> Any:
+    """Whether a platform and a size come into question."""
+
+    def keeps(name: str, chips: int) -> bool:
+        if of.owned and _enough(of):
+            return name == of.owned and chips <= of.owned_chips
+        return of.accelerator in {None, name}
+
+    return keeps
+
+
+def _part(found: Found, work: str) -> Part:
+    of, row, now = found.of, found.row, found.figures
+    chips, chip = row["chips"], row["accelerator"]
+    budget = ""
+    sure = (
+        f"nine of ten such runs would cost {usd(now['low'])} to {usd(now['high'])}, by how far"
+        " published runs were from the model"
+    )
+    if of.budget_usd:
+        spread = spread_between(now["low"], now["high"])
+        kept = probability_cheaper(now["usd"], of.budget_usd, spread)
+        sure = f"{in_words(kept)} to stay within {usd(of.budget_usd)} ({chance(kept)}); {sure}"
+        budget = f", of a budget of {usd(of.budget_usd)}"
+    because = (
+        f"of {platforms_of(found)} platforms, the {chip} does the {flop_of(found)} for least within"
+        f" {limits_of(of)}"
+    )
+    steps = tuple(step(found) for step in STEPS)
+    paid = "own" if found.runs.values["paid"] == "own" else "rent"
+    return Part(
+        work=work,
+        decision=f"{paid.capitalize()} {chips:,} {chip} for {duration(now['days'] * DAY_S)}",
+        number=f"{usd(now['usd'])} for the run{budget}",
+        sure=sure,
+        because=because + ".",
+        steps=steps,
+        figures={
+            "usd": now["usd"],
+            "low_usd": now["low"],
+            "high_usd": now["high"],
+            "days": now["days"],
+            "chips": chips,
+            "accelerator": chip,
+        },
+    )

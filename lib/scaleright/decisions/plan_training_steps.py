@@ -1,0 +1,371 @@
+"""The nine steps of the plan of a training run, and the run that is taken."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scaleright import scaling_laws as laws
+from scaleright.catalog import model
+from scaleright.costs.platforms import BATCHES, usual_sequence
+from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
+from scaleright.decisions.plan_runs import Runs, Ways
+from scaleright.decisions.plan_workload import LEAVES, STAYS, Workload
+from scaleright.decisions.two_chips import errors_in_common, spread_apart
+from scaleright.footprint import Footprint, machine, place
+from scaleright.formulas import lookup, search
+from scaleright.information import expected_loss, probability_cheaper, spread_between
+from scaleright.transformer import active_parameters, training_flop
+from scaleright.transformer.parameters import parameters
+from scaleright.units import MASSES, duration, figure, in_units, si, usd
+
+DAY_S = 86_400.0
+LEVERS: Mapping[str, Mapping[str, Any]] = {
+    "train in FP8": {"precision": "FP8"},
+    "rent from the cheapest quarter of sellers": {"seller": "cheapest quarter"},
+    "rent on spot, and be interrupted": {"contract": "spot"},
+    "sign a reserved contract": {"contract": "reserved"},
+    "use batches of 16 million tokens": {"batch": "16M"},
+}
+"""What may make a run cheaper, and the parameters of the chapter that it changes."""
+DEADLINES = (7.0, 14.0, 30.0, 60.0, 120.0)
+"""Deadlines at which the answer is looked at again [d]."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a plan of training rests on.
+
+    of : the workload; tokens : to train on
+    runs, ways, place : the runs, all of them beside each other, and which is taken
+    figures : of the run that is taken
+    """
+
+    of: Workload
+    name: str
+    tokens: float
+    runs: Runs
+    ways: Ways
+    place: int
+    figures: Mapping[str, Any]
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The parameters of the run that is taken."""
+        return self.ways.rows[self.place]
+
+
+@lookup
+def sold(ways: Ways, own: bool) -> np.ndarray:
+    """Those that somebody sells, where only machines of one's own will do."""
+    return ways.owned if own else np.ones(len(ways.rows), bool)
+
+
+@lookup
+def within(ways: Ways, of: Workload) -> np.ndarray:
+    """Those within deadline and budget."""
+    soon = ways.days <= of.deadline_days if of.deadline_days else ways.days > 0
+    return soon & (ways.usd <= of.budget_usd) if of.budget_usd else soon
+
+
+@lookup
+def following(found: Found) -> int | None:
+    """The cheapest run on another platform, within the same limits."""
+    other = np.array([row["accelerator"] != found.row["accelerator"] for row in found.ways.rows])
+    limits = within(found.ways, found.of) & sold(found.ways, found.of.data == STAYS)
+    return found.ways.best(limits & other & found.ways.seen)
+
+
+@lookup
+def platforms_of(found: Found) -> int:
+    """How many platforms run it at all."""
+    there = zip(found.ways.rows, found.ways.usd, strict=True)
+    return len({row["accelerator"] for row, cost in there if cost > 0})
+
+
+@lookup
+def limits_of(of: Workload) -> str:
+    limits = [f"{of.deadline_days:g} days"] if of.deadline_days else []
+    limits += [usd(of.budget_usd)] if of.budget_usd else []
+    return " and ".join(limits) or "no limit of time or money"
+
+
+@lookup
+def flop_of(found: Found) -> str:
+    size = float(active_parameters(model(found.name)).total)
+    return si(float(training_flop(size, found.tokens)), "FLOP")
+
+
+@search
+def demand(found: Found) -> Step:
+    now, row = found.figures, found.row
+    size = float(parameters(model(found.name)).total)
+    asked = found.runs.asked(row, {"run.hours.total": now["hours"]})
+    return Step(
+        f"The run takes {now['hours']:,.0f} chip-hours of {row['accelerator']}: {flop_of(found)} at"
+        f" {percent(now['mfu'])} of the peak in the fastest layout, and what real runs take beyond"
+        " it.",
+        [
+            (
+                f"{count(size)} parameters and {count(found.tokens)} tokens,"
+                f" {found.tokens / size:,.0f} tokens a parameter"
+            ),
+            "tokens that you have in text of your own; what they cost to collect is not counted",
+        ],
+        [asked],
+    )
+
+
+@search
+def supply(found: Found) -> Step:
+    of, now, row = found.of, found.figures, found.row
+    own = found.runs.values["paid"] == "own"
+    asked = found.runs.asked(row, {"run.usd": now["usd"], "run.cost.total": now["total_usd"]})
+    says = (
+        f"Rent them by the hour at {usd(now['hour_usd'])} each ({now['counted']}), in {of.region}."
+    )
+    why = f"a run of {duration(now['days'] * DAY_S)} binds nobody for a year, and no API trains"
+    if own:
+        says = f"Use chips of your own, which cost {usd(now['hour_usd'])} an hour, in {of.region}."
+        why = (
+            "your data may not leave, so that no cloud and no API comes into question"
+            if of.data == STAYS
+            else "you own them already; the price is what they cost you anyway, by the hour"
+        )
+    if of.data not in {LEAVES, STAYS}:
+        why += "; take a seller that signs for the region, which no table of prices states"
+    return Step(
+        says,
+        [
+            why,
+            (
+                f"experiments before the run would add {usd(now['experiments_usd'])}, people"
+                f" {usd(now['people_usd'])}: the whole project {usd(now['total_usd'])}"
+            ),
+            f"prices of {now['age']}",
+        ],
+        [asked],
+    )
+
+
+@search
+def size(found: Found) -> Step:
+    now, row = found.figures, found.row
+    law = laws.fit(laws.points())
+    size = float(parameters(model(found.name)).total)
+    best = float(laws.compute_optimal_parameters(training_flop(size, found.tokens), **law.terms))
+    ideal = float(laws.tokens_for_compute(training_flop(size, found.tokens), best))
+    mine, least = (
+        float(laws.loss(n, d, law.E, **law.terms)) for n, d in ((size, found.tokens), (best, ideal))
+    )
+    far = size / best
+    says = f"Keep {found.name}: it is about the size that this much arithmetic trains best."
+    if far < 0.7:
+        says = (
+            f"Keep {found.name} if you will serve it: it is {1 / far:.1f} times smaller than this"
+            " much arithmetic would train best, and cheaper in every answer."
+        )
+    elif far > 1.4:
+        says = (
+            f"Take a smaller model: {found.name} is {far:.1f} times as large as this much"
+            " arithmetic trains best, and dearer in every answer."
+        )
+    asked = Asked(
+        "scaling_laws",
+        {
+            "budget_usd": max(figure(now["usd"], 6), 1e3),
+            "accelerator": row["accelerator"],
+            "contract": "on demand",
+        },
+    )
+    return Step(
+        says,
+        [
+            (
+                f"the law's best for {flop_of(found)}: {count(best)} parameters on"
+                f" {count(ideal)} tokens, a loss of {least:.3f}"
+            ),
+            f"yours: a loss of {mine:.3f}, {percent(mine / least - 1)} more",
+        ],
+        [asked],
+    )
+
+
+@search
+def hardware(found: Found) -> Step:
+    row, now, other = found.row, found.figures, following(found)
+    chips, chip = row["chips"], row["accelerator"]
+    asked = [found.runs.asked(row, {"run.usd": now["usd"], "run.days": now["days"]})]
+    if other is None:
+        return Step(f"{chips:,} {chip}.", ["no other platform does it within the limits"], asked)
+    then, rival = found.ways.rows[other], float(found.ways.usd[other])
+    days = float(found.ways.days[other])
+    spread = _apart(found, row, then)
+    sure = float(probability_cheaper(now["usd"], rival, spread))
+    lost = float(expected_loss(now["usd"], rival, spread))
+    asked.append(found.runs.asked(then, {"run.usd": rival, "run.days": days}))
+    reasons = [
+        f"next: {then['chips']:,} {then['accelerator']}, {usd(rival)} and {duration(days * DAY_S)}",
+        (
+            f"how sure that the {chip} costs less: {in_words(sure)} ({chance(sure)}, at these"
+            f" prices); taking it loses {usd(lost)} in expectation"
+        ),
+    ]
+    unseen = found.ways.best(within(found.ways, found.of) & ~found.ways.seen)
+    if unseen is not None and found.ways.usd[unseen] < now["usd"]:
+        guess = found.ways.rows[unseen]
+        reasons.append(
+            f"the {guess['accelerator']} would cost {usd(float(found.ways.usd[unseen]))}, but no"
+            " published run was on its architecture: try it before you sign"
+        )
+    return Step(f"{chips:,} {chip}.", reasons, asked)
+
+
+def _apart(found: Found, row: Mapping[str, Any], then: Mapping[str, Any]) -> float:
+    """Spread of the ratio of the costs of two runs, as their times may be off [1]."""
+    trust, kind = found.runs.run.step.trust, found.runs.steps.kinds[found.name]
+    wanted = {"low": trust["error_low"], "high": trust["error_high"]}
+    off, other = (float(spread_between(**found.runs.at(wanted, of))) for of in (row, then))
+    return float(spread_apart(off, other, errors_in_common()["training", kind]["common"]))
+
+
+@search
+def layout(found: Found) -> Step:
+    now, row, sequence = found.figures, found.row, usual_sequence(model(found.name))
+    parameters_ = {
+        "model": found.name,
+        "accelerator": row["accelerator"],
+        "chips": min(row["chips"], 4096),
+        "precision": row["precision"],
+        "sequence": sequence,
+        "global_batch": BATCHES[row["batch"]] // sequence,
+    }
+    return Step(
+        f"{now['layout']}, with batches of {row['batch']} tokens in {row['precision']}.",
+        [
+            f"of a step, {percent(now['waiting'])} is waiting for the network and the pipeline",
+            (
+                "DP is data, TP tensor, PP pipeline, CP context and EP expert parallelism; of all"
+                " layouts that fit in memory it is the fastest"
+            ),
+        ],
+        [found.runs.asked(row, {"run.step.mfu": now["mfu"]}), Asked("parallelism", parameters_)],
+    )
+
+
+@search
+def levers(found: Found) -> Step:
+    now, row, run = found.figures, found.row, found.runs.run
+    owned = found.runs.values["paid"] == "own"
+    tried = []
+    for words, change in LEVERS.items():
+        if all((row | dict(found.runs.values)).get(of) == value for of, value in change.items()):
+            continue
+        if owned and not change.keys() <= {"precision", "batch"}:
+            continue
+        there = found.runs.at({"usd": run.usd}, row | dict(change))["usd"]
+        if there > 0 and 1 - there / now["usd"] > 0.005:
+            tried.append((1 - there / now["usd"], words, there, change))
+    tried.sort(key=lambda one: (-figure(one[0], 3), one[1]))
+    if not tried:
+        return Step("None of the levers tried makes the run cheaper.")
+    saved, words, _, _ = tried[0]
+    return Step(
+        f"First {words}: {percent(saved)} less.",
+        [f"{words}: {percent(saved)} less, {usd(there)}" for saved, words, there, _ in tried],
+        [found.runs.asked(row | dict(change), {"run.usd": there}) for _, _, there, change in tried],
+    )
+
+
+HOW = {
+    "time of real runs": "run the first 200 steps on the cluster and compare tokens per second with"
+    " the step above, before you book the rest",
+    "price of an hour": "ask three sellers for a quote in writing",
+    "failures": "ask for the cluster's log of failures, and time a checkpoint and a restart",
+}
+
+
+@search
+def measure(found: Found) -> Step:
+    swings = found.runs.swings(found.row)
+    order = sorted(swings, key=lambda name: -abs(np.log(swings[name][1] / swings[name][0])))
+    ends = {name: sorted(swings[name]) for name in order}
+    return Step(
+        f"The {order[0]}: {HOW[order[0]]}.",
+        [
+            f"{name} moves the bill from {usd(low)} to {usd(high)}"
+            for name, (low, high) in ends.items()
+        ],
+        [
+            found.runs.asked(
+                found.row,
+                {"spread.low_usd": found.figures["low"], "spread.high_usd": found.figures["high"]},
+            )
+        ],
+    )
+
+
+@search
+def energy(found: Found) -> Step:
+    row, now = found.row, found.figures
+    made = Footprint.of(
+        machine(row["accelerator"], "training"), now["hours"], 1.0, place(found.of.region)
+    )
+    cleanest = min(("Sweden", "France", "Canada"), key=lambda of: place(of).kg_co2e_per_kwh)
+    there = Footprint.of(
+        machine(row["accelerator"], "training"), now["hours"], 1.0, place(cleanest)
+    )
+    figures = {
+        "made.energy.watt_hours": float(made.energy.watt_hours),
+        "made.carbon.total": float(made.carbon.total),
+        "made.water.total": float(made.water.total),
+    }
+    asked = Asked(
+        "sustainability",
+        {
+            "task": "training",
+            "accelerator": row["accelerator"],
+            "chip_hours": now["hours"],
+            "utilization": 1.0,
+            "place": found.of.region,
+        },
+        figures,
+    )
+    return Step(
+        f"{si(figures['made.energy.watt_hours'], 'Wh')} of electricity and"
+        f" {in_units(figures['made.carbon.total'], MASSES)} of CO2e in {found.of.region}.",
+        [
+            f"in {cleanest} it would be {in_units(float(there.carbon.total), MASSES)}",
+            f"{percent(float(made.carbon.embodied_share))} of it is from making the hardware",
+        ],
+        [asked],
+    )
+
+
+@search
+def change(found: Found) -> Step:
+    reasons, asked = [], []
+    ways, mine = found.ways, found.row
+    there = sold(ways, found.of.data == STAYS)
+    for days in DEADLINES:
+        at = ways.best((ways.days <= days) & there & ways.seen)
+        if at is None:
+            reasons.append(f"within {days:g} days: no cluster that is offered does it")
+            continue
+        row, cost = ways.rows[at], float(ways.usd[at])
+        reasons.append(f"within {days:g} days: {row['chips']:,} {row['accelerator']}, {usd(cost)}")
+        if row != mine:
+            asked.append(found.runs.asked(row, {"run.usd": cost}))
+    rival = following(found)
+    says = "A shorter deadline takes more chips and hardly more money, until failures eat it."
+    if rival is not None:
+        gap = float(ways.usd[rival]) / found.figures["usd"] - 1
+        says = (
+            f"A price of the {mine['accelerator']} that is {percent(gap)} higher makes the"
+            f" {ways.rows[rival]['accelerator']} cheaper; the deadline changes it as follows."
+        )
+    return Step(says, reasons, asked[:2])
+
+
+STEPS = (demand, supply, size, hardware, layout, levers, measure, energy, change)

@@ -1,0 +1,352 @@
+"""The workload that a plan is made for: what is asked, checked before any work begins."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self
+
+from scaleright.catalog import accelerator, model
+from scaleright.decisions.routing_tiers import level_shares, success_rates
+from scaleright.formulas import lookup
+from scaleright.names import brief, suggestion
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+
+SERVED = (
+    "Llama-3.3-70B",
+    "Llama-3.1-8B",
+    "Llama-3.1-405B",
+    "Qwen3-32B",
+    "Qwen3-30B-A3B-Instruct-2507",
+    "gpt-oss-20b",
+    "gpt-oss-120b",
+    "DeepSeek-V3.1",
+)
+"""Models that a plan serves: those of the chapter `load_of_a_day`, as a test holds."""
+SERVERS = ("H100 SXM", "H200 SXM", "B200", "MI300X", "A100 SXM 80GB", "L40S")
+"""Accelerators that it serves them on, likewise."""
+PROXIES = (
+    "Llama-3.2-1B",
+    "Pythia-70M",
+    "Pythia-160M",
+    "Pythia-410M",
+    "SmolLM2-1.7B",
+    "SmolLM3-3B",
+    "OLMo-2-7B",
+)
+"""Models that a study trains: those of the chapter `ablation_cost`, likewise."""
+TRAIN, SERVE, BOTH, STUDY = "train", "serve", "train and serve", "study"
+LEAVES, IN_REGION, STAYS = "may leave", "stays in the region", "may not leave"
+EASY, HARD = 0.6, 0.25
+"""Easy requests, and hard ones among the others, where nothing is known of them [1]."""
+
+DECLARED = """
+work: str = "serve"  # what is to be done; a study is many small runs that are compared
+#     (serve | train | train and serve | study)
+model: str | None = None  # model, by default the smallest that is good enough, or the one that the
+#     chapter of the work starts from (models)
+quality: float | None = None  # share of requests to be answered right, as published scores have it
+#     [1] (0.2..0.95)
+requests_per_day: float | None = None  # requests a day, to serve [request/day] (1000..100000000)
+trace: str = "conversation"  # what requests look like over time, a published hour
+#     (conversation | code completion | long conversation)
+input_tokens: int | None = None  # tokens of a prompt, by default those of the trace
+#     [token] (10..100000)
+output_tokens: int | None = None  # tokens of an answer, by default those of the trace
+#     [token] (2..32000)
+peak_to_mean: float = 1.4  # busiest time, its load over the mean of the day [1] (1..4)
+pace_tokens_per_s: float = 30.0  # pace of an answer, at least so many tokens a second for each
+#     reader [token/s] (5..150)
+ttft_s: float = 2.0  # first token, within so many seconds for nineteen of twenty [s] (0.05..30)
+tokens: float | None = None  # tokens to train on, by default as many as are compute-optimal
+#     [token] (1e8..1e14)
+variants: int | None = None  # runs of a study that differ, to be compared [1] (2..1000)
+seeds: int = 1  # runs of each variant that differ in nothing else [1] (1..20)
+deadline_days: float | None = None  # deadline of the training [day] (0.5..5000)
+budget_usd: float | None = None  # budget, of the training, or of a year of serving
+#     [USD] (100..1e10)
+data: str = "may leave"  # whether data may leave your own walls, or the region
+#     (may leave | stays in the region | may not leave)
+region: str = "United States"  # where the machines stand
+#     (World | United States | Canada | Brazil | United Kingdom | Ireland | France | Germany |
+#     Sweden | Poland | India | China | Japan | South Korea | Taiwan | Australia)
+accelerator: str | None = None  # accelerator, if it may be no other (accelerators)
+owned: str | None = None  # accelerator that you own already (accelerators)
+owned_chips: int = 0  # how many of them [chip] (0..20000)
+"""
+"""The parameters of a workload, as a chapter declares its own."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is asked for; None is left to the plan. Units as `DECLARED` has them."""
+
+    work: str = SERVE
+    model: str | None = None
+    quality: float | None = None
+    requests_per_day: float | None = None
+    trace: str = "conversation"
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    peak_to_mean: float = 1.4
+    pace_tokens_per_s: float = 30.0
+    ttft_s: float = 2.0
+    tokens: float | None = None
+    variants: int | None = None
+    seeds: int = 1
+    deadline_days: float | None = None
+    budget_usd: float | None = None
+    data: str = LEAVES
+    region: str = "United States"
+    accelerator: str | None = None
+    owned: str | None = None
+    owned_chips: int = 0
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """That of values by name, refused where they contradict each other.
+
+        Raises
+        ------
+        ValueError : one line for each contradiction: the value, why, and what would go together.
+
+        >>> Workload.of({"work": "train", "tokens": 1e12, "requests_per_day": 5000.0})
+        Traceback (most recent call last):
+        ValueError: requests_per_day = 5000: there is nothing to serve in work = train; leave it
+        out, or ask for work = train and serve
+        """
+        names = {of.name for of in fields(cls)}
+        if unknown := [name for name in values if name not in names]:
+            raise ValueError(f"{unknown[0]}: no such parameter; {suggestion(unknown[0], names)}")
+        made = cls(**values)
+        if problems := [*_contradictions(made)]:
+            raise ValueError("\n".join(problems))
+        return made
+
+    @property
+    def trains(self) -> bool:
+        """Whether a model is trained."""
+        return self.work in {TRAIN, BOTH}
+
+    @property
+    def serves(self) -> bool:
+        """Whether one is served."""
+        return self.work in {SERVE, BOTH}
+
+    @property
+    def served(self) -> str:
+        """The model that is served: the one that is named, the smallest that is good enough, or a
+        usual one.
+        """
+        if self.model:
+            return served_as(self.model)
+        return smallest_for(self.quality) if self.quality else SERVED[0]
+
+
+@lookup
+def served_as(name: str) -> str:
+    """The release of `SERVED` that has the shape of a model.
+
+    >>> served_as("Llama-3.1-70B")
+    'Llama-3.3-70B'
+    """
+    shapes = {model(of).name: of for of in SERVED}
+    return name if name in SERVED else shapes.get(model(name).name, "")
+
+
+@lookup
+def right_share(name: str) -> float | None:
+    """Share of usual requests that a model answers right, by published scores [1]; None where none
+    are published.
+
+    >>> 0.7 < right_share("Llama-3.3-70B") < 0.8
+    True
+    """
+    if name not in success_rates():
+        return None
+    shares = zip(level_shares(EASY, HARD), success_rates()[name].values(), strict=True)
+    return sum(share * rate for share, rate in shares)
+
+
+@lookup
+def scored() -> dict[str, float]:
+    """The models of `SERVED` with published scores, the smallest first, and how often they are
+    right [1].
+    """
+    found = {name: right_share(name) for name in SERVED}
+    known = {name: share for name, share in found.items() if share is not None}
+    sizes = {name: model(name).name and _size(name) for name in known}
+    return {name: known[name] for name in sorted(known, key=lambda of: (sizes[of], of))}
+
+
+def _size(name: str) -> float:
+    from scaleright.transformer.parameters import parameters
+
+    return float(parameters(model(name)).total)
+
+
+@lookup
+def smallest_for(quality: float) -> str:
+    """The smallest scored model that answers so many requests right.
+
+    Raises
+    ------
+    ValueError : none does; names the best.
+    """
+    found = scored()
+    for name, right in found.items():
+        if right >= quality:
+            return name
+    best = max(found, key=lambda of: found[of])
+    raise ValueError(
+        f"quality = {quality:g}: no open model with published scores answers so many right; the"
+        f" best, {best}, reaches {found[best]:.2f}: ask for that or less"
+    )
+
+
+def _contradictions(of: Workload) -> Iterable[str]:
+    yield from _of_the_work(of)
+    yield from _of_the_model(of)
+    if (of.input_tokens is None) != (of.output_tokens is None):
+        name = "input_tokens" if of.output_tokens is None else "output_tokens"
+        other = "output_tokens" if of.output_tokens is None else "input_tokens"
+        yield f"{name} = {getattr(of, name):g}: half of a request; give {other} too, or neither"
+    if of.owned_chips and not of.owned:
+        yield f"owned_chips = {of.owned_chips}: of what? give owned, such as owned = H100 SXM"
+    if of.owned and not of.owned_chips:
+        yield f"owned = {of.owned}: how many? give owned_chips, 1 or more"
+    chip = of.accelerator or of.owned
+    kept = of.data == STAYS and chip and not of.owned
+    if kept and accelerator(chip).purchase_usd is None:
+        yield (
+            f"accelerator = {chip}: nobody sells it, and data = {of.data} leaves only machines of"
+            " your own; choose one that is sold, such as H100 SXM"
+        )
+
+
+def _of_the_work(of: Workload) -> Iterable[str]:
+    """What the work does not take, or lacks."""
+    serving = {"requests_per_day": of.requests_per_day, "quality": of.quality}
+    serving |= {"input_tokens": of.input_tokens}
+    training = {"tokens": of.tokens, "deadline_days": of.deadline_days}
+    if not of.serves:
+        for name, value in serving.items():
+            if value is not None:
+                also = f", or ask for work = {BOTH}" if of.trains else ""
+                yield (
+                    f"{name} = {value:g}: there is nothing to serve in work = {of.work}; leave it"
+                    f" out{also}"
+                )
+    if of.work == SERVE:
+        for name, value in training.items():
+            if value is not None:
+                yield (
+                    f"{name} = {value:g}: there is nothing to train in work = {of.work}; leave it"
+                    f" out, or ask for work = {BOTH}"
+                )
+    if of.serves and of.requests_per_day is None:
+        yield "requests_per_day: how much is there to serve? give it, such as 5000, or a trace file"
+    if of.work == STUDY and of.variants is None:
+        yield "variants: how many runs are compared? give it, such as 24"
+    if of.work != STUDY and of.variants is not None:
+        yield f"variants = {of.variants}: of a study; ask for work = {STUDY}, or leave it out"
+
+
+def _of_the_model(of: Workload) -> Iterable[str]:
+    """A model that nothing is known of, or that is not good enough."""
+    if of.work == STUDY and of.model and of.model not in PROXIES:
+        yield f"model = {brief(of.model)}: no proxy of a study; {suggestion(of.model, PROXIES)}"
+    if not of.serves:
+        return
+    if of.model and not served_as(of.model):
+        offer = suggestion(of.model, SERVED)
+        yield f"model = {brief(of.model)}: not among those whose serving is known; {offer}"
+    chips = {of.accelerator} - {None, *SERVERS} if of.work == SERVE else set()
+    for chip in chips:
+        yield f"accelerator = {chip}: no fleet of it is known; {suggestion(chip, SERVERS)}"
+    if of.quality is None:
+        return
+    if not of.model:
+        try:
+            smallest_for(of.quality)
+        except ValueError as error:
+            yield str(error)
+        return
+    right = right_share(served_as(of.model)) if served_as(of.model) else None
+    if right is not None and right < of.quality:
+        better = [name for name, share in scored().items() if share >= of.quality]
+        instead = f"take {better[0]}, or" if better else "no model of the book does;"
+        yield (
+            f"quality = {of.quality:g}: {served_as(of.model)} answers {right:.2f} of the requests"
+            f" right by published scores; {instead} ask for {right:.2f} or less"
+        )
+
+
+_WHEN = ("timestamp", "arrived_at", "time")
+_IN = ("contexttokens", "input_tokens", "input_length", "prompt_tokens", "num_prefill_tokens")
+_OUT = ("generatedtokens", "output_tokens", "output_length", "completion_tokens")
+
+
+@lookup
+def read_trace(path: Path) -> dict[str, float]:
+    """What a log of requests says of a workload: requests_per_day, input_tokens, output_tokens, and
+    peak_to_mean if it covers a day.
+
+    path : a CSV file with a header and a line a request: when it came, as a date or in seconds, and
+        the tokens of its prompt and of its answer
+
+    Raises
+    ------
+    ValueError : it is no such file; says which column is missing, or in which line what is wrong.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = [row for row in csv.reader(file) if row]
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: no trace: it is not text; {_FORM}") from None
+    head = [name.strip().lower() for name in lines[0]] if lines else []
+    found = []
+    for what, names in (("when a request came", _WHEN), ("input", _IN), ("output", _OUT)):
+        at = next((head.index(name) for name in names if name in head), None)
+        if at is None:
+            raise ValueError(f"{path}: no trace: no column says {what} ({names[0]}); {_FORM}")
+        found.append(at)
+    rows = [_request(path, number, row, found) for number, row in enumerate(lines[1:], 2)]
+    if len(rows) < 2:
+        raise ValueError(f"{path}: no trace: it has {len(rows)} requests; two are the least")
+    rows.sort()
+    span = rows[-1][0] - rows[0][0]
+    if span <= 0:
+        raise ValueError(f"{path}: no trace: all its requests came at once")
+    day = HOURS_PER_DAY * SECONDS_PER_HOUR
+    said = {
+        "requests_per_day": (len(rows) - 1) / span * day,
+        "input_tokens": max(round(sum(row[1] for row in rows) / len(rows)), 10),
+        "output_tokens": max(round(sum(row[2] for row in rows) / len(rows)), 2),
+    }
+    if span >= 0.95 * day:
+        hours: dict[int, int] = {}
+        for when, *_ in rows:
+            hour = int((when - rows[0][0]) // SECONDS_PER_HOUR)
+            hours[hour] = hours.get(hour, 0) + 1
+        said["peak_to_mean"] = min(max(hours.values()) / (len(rows) / (span / SECONDS_PER_HOUR)), 4)
+    return said
+
+
+_FORM = "a trace is a CSV file with the columns timestamp, input_tokens and output_tokens"
+
+
+def _request(path: Path, number: int, row: list[str], at: list[int]) -> tuple[float, float, float]:
+    """When a request came [s], and the tokens of its prompt and answer."""
+    try:
+        when, *tokens = (row[place].strip() for place in at)
+        try:
+            second = float(when)
+        except ValueError:
+            second = datetime.fromisoformat(when[:26]).timestamp()
+        return second, float(tokens[0]), float(tokens[1])
+    except (ValueError, IndexError):
+        raise ValueError(
+            f"{path}, line {number}: no trace: {brief(','.join(row))} is no request; {_FORM}"
+        ) from None

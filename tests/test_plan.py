@@ -1,0 +1,295 @@
+"""Plans: what is refused, what is decided, what cannot be met; and that each step says what its
+chapter says.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import settings_tried
+from scaleright.decisions import plan_fleets, plan_workload
+from scaleright.decisions.plan import WholePlan, plan
+from scaleright.decisions.plan_parts import STEPS, Asked
+from scaleright.decisions.plan_workload import DECLARED, Workload, read_trace
+from scaleright.press import Book, PressError, plans
+from scaleright.press.parameters import ParameterError, declared, parse, validate
+from scaleright.quantity import evaluate
+from scaleright.quantity.graph import Quantity, in_order, parameter
+
+BOOK = Book(Path(__file__).resolve().parents[1])
+ASKED = ("pretrain_7b", "chat_70b", "ablations_1b", "hospital", "start_up", "impossible")
+"""The six workloads of the issue, which are presets."""
+GRAPHS = (
+    "pretraining_cost",
+    "load_of_a_day",
+    "token_cost",
+    "ablation_cost",
+    "buy_or_rent",
+    "sustainability",
+    "inference_ladder",
+)
+"""Chapters whose answers are compared."""
+
+
+def planned(name: str, **other: Any) -> WholePlan:
+    return plan(plans.workload(BOOK, name, other))
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, WholePlan]:
+    return {name: planned(name) for name in ASKED}
+
+
+# ---- what is asked
+
+
+def test_a_workload_declares_what_it_holds():
+    of = {one.name: one.default for one in parse(DECLARED)}
+    assert of == vars(Workload())
+
+
+def test_choices_are_those_of_the_chapters():
+    of = {one.name: one for one in declared("load_of_a_day", BOOK)}
+    assert of["model"].choices == plan_workload.SERVED
+    assert of["accelerator"].choices == plan_workload.SERVERS
+    own = {one.name: one for one in plans.declared_workload()}
+    assert of["trace"].choices == own["trace"].choices
+    studied = {one.name: one for one in declared("ablation_cost", BOOK)}
+    assert set(studied["model"].choices) == set(plan_workload.PROXIES)
+    costed = {one.name: one for one in declared("pretraining_cost", BOOK)}
+    assert costed["place"].choices == own["region"].choices
+
+
+def test_every_preset_is_sound_and_there_are_a_dozen():
+    found = plans.presets(BOOK)
+    assert len(found) >= 12
+    assert set(ASKED) <= set(found)
+    for preset in found.values():
+        plans.values_of(preset)
+
+
+def test_a_stale_preset_is_named_with_its_line_and_the_nearest():
+    preset = replace(plans.presets(BOOK)["start_up"], parameters={"request_per_day": 5000})
+    with pytest.raises(PressError, match=r"plans.yml, line \d+, .*nearest: requests_per_day"):
+        plans.values_of(preset)
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        ({"work": "train", "requests_per_day": 5000.0}, "train and serve"),
+        ({"work": "serve", "requests_per_day": 5000.0, "tokens": 1e12}, "nothing to train"),
+        ({"work": "serve", "requests_per_day": 5000.0, "deadline_days": 3.0}, "nothing to train"),
+        ({"work": "serve"}, "how much is there to serve"),
+        ({"work": "study"}, "how many runs are compared"),
+        ({"work": "train", "variants": 4}, "work = study"),
+        ({"work": "study", "variants": 4, "model": "Llama-3.1-405B"}, "no proxy"),
+        ({"requests_per_day": 5000.0, "input_tokens": 100}, "give output_tokens too"),
+        ({"requests_per_day": 5000.0, "owned": "H100 SXM"}, "how many"),
+        ({"requests_per_day": 5000.0, "owned_chips": 8}, "of what"),
+        ({"requests_per_day": 5000.0, "model": "GPT-3 175B"}, "not among"),
+        ({"requests_per_day": 5000.0, "quality": 0.94}, "the best"),
+        ({"requests_per_day": 5000.0, "quality": 0.75, "model": "Llama-3.1-8B"}, "Llama-3.3-70B"),
+        ({"requests_per_day": 5000.0, "accelerator": "B300"}, "no fleet"),
+        ({"work": "train", "data": "may not leave", "accelerator": "TPU v5p"}, "nobody sells"),
+        ({"budget": 5.0}, "nearest: budget_usd"),
+    ],
+)
+def test_contradictions_are_named_before_any_work(given, said):
+    with pytest.raises(ValueError, match=said):
+        Workload.of(given)
+
+
+def test_an_unknown_region_and_a_budget_of_zero_are_named():
+    with pytest.raises(ParameterError, match="nearest: Germany"):
+        plans.workload(BOOK, "hospital", {"region": "Germny"})
+    with pytest.raises(PressError, match="leave it out"):
+        plans.workload(BOOK, "pretrain_7b", {"budget_usd": "0"})
+    with pytest.raises(PressError, match="nearest: hospital"):
+        plans.workload(BOOK, "hospitl", {})
+
+
+def test_a_trace_says_what_a_day_brings(tmp_path):
+    log = tmp_path / "log.csv"
+    lines = [f"{864 * n},{1000 + n % 3},{200}" for n in range(101)]
+    log.write_text("\n".join(["TIMESTAMP,ContextTokens,GeneratedTokens", *lines]))
+    said = read_trace(log)
+    assert said["requests_per_day"] == pytest.approx(100)
+    assert (said["input_tokens"], said["output_tokens"]) == (1001, 200)
+    assert said["peak_to_mean"] == pytest.approx(1.2, abs=0.1)
+    dated = tmp_path / "dated.csv"
+    dated.write_text(
+        "timestamp,input_tokens,output_tokens\n2023-11-16 18:15:46.6805900,10,5\n"
+        "2023-11-16 18:15:48,30,15\n"
+    )
+    assert read_trace(dated)["input_tokens"] == 20
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("a,b\n1,2\n", "no column says when"),
+        ("timestamp,input_tokens\n1,2\n", "no column says output"),
+        ("timestamp,input_tokens,output_tokens\n1,2,3\n", "two are the least"),
+        ("timestamp,input_tokens,output_tokens\n1,2,3\n1,2,3\n", "at once"),
+        ("timestamp,input_tokens,output_tokens\n1,2,3\nx,2,3\n", "line 3"),
+        ("timestamp,input_tokens,output_tokens\n1,2,3\n1\n", "line 3"),
+        ("", "no column"),
+    ],
+)
+def test_a_file_that_is_no_trace_is_refused(tmp_path, text, said):
+    log = tmp_path / "log.csv"
+    log.write_text(text)
+    with pytest.raises(ValueError, match=said):
+        read_trace(log)
+
+
+def test_a_binary_file_is_no_trace(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_bytes(b"\xff\xfe\x00\x81")
+    with pytest.raises(ValueError, match="not text"):
+        read_trace(log)
+
+
+# ---- what is planned
+
+
+@pytest.mark.long
+def test_the_six_workloads_have_nine_steps_or_say_what_breaks(made):
+    for name, found in made.items():
+        (part,) = found.parts
+        assert (part.broken is not None) == (name == "impossible")
+        assert len(part.steps) == (0 if part.broken else len(STEPS)), name
+        assert json.loads(found.json())["met"] == (name != "impossible")
+        assert "nan" not in found.text()
+        assert "None" not in found.text()
+
+
+@pytest.mark.long
+def test_what_is_decided(made):
+    ways = {name: found.parts[0].figures.get("way") for name, found in made.items()}
+    assert ways["hospital"] == "own"
+    assert ways["start_up"] == "call an API"
+    run = made["pretrain_7b"].parts[0].figures
+    assert run["usd"] <= 500_000
+    assert run["days"] <= 30
+    assert made["ablations_1b"].parts[0].figures["days"] <= 14
+
+
+@pytest.mark.long
+def test_the_impossible_says_by_how_much_and_its_relaxations_can_be_met(made):
+    broken = made["impossible"].parts[0].broken
+    assert "times as long" in broken.says
+    assert "times as much" in broken.says
+    assert broken.relaxations
+    least = broken.relaxations[0]
+    assert least.share == pytest.approx(min(of.share for of in broken.relaxations), rel=0.01)
+    eased = {least.parameter: least.value, **least.also}
+    assert planned("impossible", **{name: str(value) for name, value in eased.items()}).met
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name, other, breaks",
+    [
+        ("pretrain_7b", {"budget_usd": "50000"}, "budget"),
+        ("pretrain_7b", {"deadline_days": "0.5", "budget_usd": "300000"}, ""),
+        ("chat_70b", {"ttft_s": "0.05"}, "first token"),
+        ("chat_70b", {"pace_tokens_per_s": "150", "model": "Llama-3.1-405B"}, ""),
+        ("chat_70b", {"budget_usd": "20000"}, "budget"),
+        ("ablations_1b", {"budget_usd": "20000"}, "budget"),
+        ("ablations_1b", {"deadline_days": "0.5", "budget_usd": "20000"}, "deadline"),
+    ],
+)
+def test_every_relaxation_that_is_offered_helps(name, other, breaks):
+    found = planned(name, **other)
+    for part in found.parts:
+        if breaks:
+            assert part.broken
+            assert breaks in part.broken.says
+        for change in part.broken.relaxations if part.broken else ():
+            if change.parameter != "precision":
+                eased = {change.parameter: change.value, **change.also}
+                eased = other | {name: str(value) for name, value in eased.items()}
+                assert planned(name, **eased).met, change.says
+
+
+@pytest.mark.long
+def test_data_that_may_not_leave_costs_no_less_and_a_region_rules_out_apis():
+    free, kept = planned("start_up"), planned("start_up", data="may not leave")
+    regional = planned("start_up", data="stays in the region")
+    usd = [of.parts[0].figures["usd_per_day"] for of in (free, regional, kept)]
+    assert usd == sorted(usd)
+    assert regional.parts[0].figures["way"] in {"rent", "own"}
+
+
+@pytest.mark.long
+def test_what_is_owned_already_is_cheaper_than_buying_it():
+    buys = planned("hospital", accelerator="H100 SXM").parts[0].figures
+    owns = planned("hospital", accelerator="H100 SXM", owned="H100 SXM", owned_chips="8")
+    assert owns.parts[0].figures["usd_per_day"] < buys["usd_per_day"]
+    assert owns.parts[0].figures["way"] == "use what you own"
+
+
+@pytest.mark.long
+def test_longer_requests_are_worth_more_of_the_trace():
+    of = Workload(requests_per_day=1e5, input_tokens=4000, output_tokens=800)
+    found = plan_fleets.Fleets.of(of, "Llama-3.1-8B", ("H100 SXM", "L40S"))
+    assert all(worth > 2 for worth in found.equal.values())
+
+
+@pytest.mark.long
+def test_training_and_serving_are_two_parts():
+    found = planned("train_then_serve")
+    assert [part.work.split()[0] for part in found.parts] == ["Train", "Serve"]
+    assert found.met
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["owned_cluster", "good_enough", "documents_at_night"])
+def test_other_presets_can_be_met(name):
+    assert planned(name).met
+
+
+# ---- that a chapter says the same
+
+
+def chapter_says(graphs: dict, asked: Asked) -> dict[str, Any]:
+    """What the chapter's own cells make of the parameters of a step, read from its graph."""
+    values = validate(declared(asked.chapter, BOOK), asked.parameters)
+    page = settings_tried.page(asked.chapter)
+    if asked.chapter not in graphs:
+        graphs[asked.chapter] = {}
+        settings_tried.computed(asked.chapter, {}, whole=False, left=graphs[asked.chapter])
+    names, at = graphs[asked.chapter], {}
+    for name, value in values.items():
+        follow = page.following(name, value)
+        at |= {of: there for of, there in follow.items() if of not in values}
+        at[name] = value
+    read = {path: eval(path, dict(names)) for path in asked.figures}
+    live = {path: of for path, of in read.items() if isinstance(of, Quantity)}
+    behind = {parameter(node) for node in in_order([*live.values()])}
+    found = evaluate([*live.values()], {of: it for of, it in at.items() if of in behind})
+    return read | dict(zip(live, found, strict=True))
+
+
+@pytest.mark.long
+def test_each_step_says_what_its_chapter_says(made):
+    graphs: dict[str, dict] = {}
+    compared = set()
+    for plan_ in made.values():
+        for step in plan_.parts[0].steps:
+            for asked in step.asked:
+                validate(declared(asked.chapter, BOOK), asked.parameters)  # it takes the question
+                if not asked.figures:
+                    continue
+                assert asked.chapter in GRAPHS
+                for path, there in chapter_says(graphs, asked).items():
+                    assert np.isclose(float(there), asked.figures[path], rtol=1e-4), (asked, there)
+                    compared.add(asked.chapter)
+    assert compared == set(GRAPHS)
