@@ -192,6 +192,7 @@ def at_api(
         "cached_share": request[2],
         "pace_tokens_per_s": of.pace_tokens_per_s,
         "api_host": host,
+        "contract": CONTRACTS[-1],  # of the chip beside it, which all are rented out under
     }
     usd = float(found["usd"])
     day = usd / MILLION * request[1] * float(of.requests_per_day or 0.0)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from scaleright.catalog import model as shape
 from scaleright.decisions import inference_ladder as source
-from scaleright.decisions.plan_fleets import Fleets, at_api
+from scaleright.decisions.plan_fleets import CONTRACTS, Fleets, at_api
 from scaleright.decisions.plan_parts import Asked, Step, percent
 from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_workload import Workload, right_share
@@ -152,6 +152,7 @@ def _ladder_case(of: Workload, fleets: Fleets, name: str, chip: str) -> dict[str
     return {
         "model": name,
         "accelerator": chip,
+        "contract": CONTRACTS[-1],
         "precision": "usual",
         "requests_per_s": max(figure(float(of.requests_per_day or 0) / 86_400, 6), 0.1),
         "input_tokens": figure(reads, 6),

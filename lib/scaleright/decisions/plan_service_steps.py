@@ -8,7 +8,7 @@ import numpy as np
 
 from scaleright.catalog import accelerator
 from scaleright.catalog import model as shape
-from scaleright.decisions.plan_fleets import SETTING, Api, Fleets, a_year
+from scaleright.decisions.plan_fleets import CONTRACTS, SETTING, Api, Fleets, a_year
 from scaleright.decisions.plan_parts import (
     Asked,
     Step,
@@ -185,7 +185,8 @@ def _own_asked(found: Found) -> Asked:
     hours = figure(float(hours_of_use(found.rows, found.at)[found.own_place]), 6)
     case = {"accelerator": row["accelerator"], "hours_per_day": hours}
     year = float(read_at({"all": found.fleets.owned[0]}, case)["all"])
-    return Asked("buy_or_rent", {**case, "setting": SETTING}, {"bill.total": year})
+    case |= {"setting": SETTING, "contract": CONTRACTS[-1]}
+    return Asked("buy_or_rent", case, {"bill.total": year})
 
 
 @search
