@@ -97,7 +97,11 @@ def of_training(of: Workload, work: str, runs: Runs, ways: Ways, allowed: np.nda
         " the predicted hours",
         because=f"no cluster that is offered keeps {_asked(of)}.",
         broken=Broken("; ".join(broken), relaxations),
-        figures={"relaxed": first and first.parameter, "relaxed_to": first and first.value},
+        figures={
+            "relaxed": first and first.parameter,
+            "relaxed_to": first and first.value,
+            "usd": float(usd_[cheapest]),
+        },
     )
 
 

@@ -91,3 +91,15 @@ def offered(book: Book) -> str:
     lines = [f"{of.name.ljust(28)}{of.title}" for of in presets(book).values()]
     start = "Presets, such as `scaleright plan hospital -p requests_per_day=50000`:"
     return "\n".join([start, "", *lines, "", "Parameters:", "", table(declared_workload())])
+
+
+def known() -> dict[str, Scenario]:
+    """The presets of the book that this is run in, by name."""
+    return presets(Book.find())
+
+
+def preset(of: Scenario) -> Any:
+    """The workload of a preset; raises as `values_of`."""
+    from scaleright.decisions.plan_workload import Workload
+
+    return Workload.of(values_of(of))
