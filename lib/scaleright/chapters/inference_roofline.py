@@ -29,6 +29,7 @@ def answer(
     alone_pace, single, more = alone.pace, alone.usd_per_million, _more(many, alone)
     room, served, why_not = many.room, many.served, server.why_not(many.load)
     turn = server.turn(many.load)
+    source = charts.utilization_source(many.busy)
     crowd = charts.say(case.batch, "whole requests")
     decision = first_case(
         [
@@ -50,8 +51,8 @@ def answer(
         " weights however many it serves.",
         also="{case.model} in {weights.precision} on {server.chips:whole} {case.accelerator} gives"
         " each of {crowd} {pace:number} tokens a second, one alone {alone_pace:number}. Prices are"
-        " with prompts, at {case.utilization:percent} utilization and {hour.usd:usd} an hour"
-        " ({hour.counted}). Memory holds {room:whole} at once.{wait}",
+        " with prompts, at {case.utilization:percent} utilization, {source}, and {hour.usd:usd}"
+        " an hour ({hour.counted}). Memory holds {room:whole} at once.{wait}",
         provided=priced,
         otherwise="<strong>{case.model}</strong> in <strong>{weights.precision}</strong> is not"
         " served at a price on <strong>{case.accelerator}</strong> like this: {why_not}",

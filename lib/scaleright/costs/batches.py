@@ -9,6 +9,7 @@ import pandas as pd
 
 from scaleright.formulas import lookup
 from scaleright.inference.curve_point import CurvePoint
+from scaleright.inference.demand import Busy
 from scaleright.inference.lengths import Load, patterns
 from scaleright.inference.server_steps import ServerSteps
 from scaleright.ops import where
@@ -24,12 +25,14 @@ class Batch:
 
     step : their steps
     usd_per_million : price of output tokens with their prompts [USD / 1e6 token]
+    busy : how busy the server is then, if a chapter asks for it
     """
 
     server: ServerSteps
     load: Load
     step: CurvePoint
     usd_per_million: Any
+    busy: Busy | None = None
 
     @property
     def room(self) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from scaleright.catalog import fact, shared
 from scaleright.formulas import lookup
@@ -86,6 +86,14 @@ def peak_spread() -> float:
     return sqrt(high / low)
 
 
+class Batch(NamedTuple):
+    """So many requests that run at once on so many chips [1], and whether they do (1 or 0)."""
+
+    batch: Any
+    chips: Any
+    kept: Any = 1.0
+
+
 @dataclass(frozen=True)
 class Demand:
     """The traffic of a case, if it is known; numbers or quantities.
@@ -122,7 +130,7 @@ class Demand:
         up = where(contract == "spot", available_share(STARTUP_S, SPOT_MTBF_S), 1.0)
         return replace(found, stands=binds(contract), available=up)
 
-    def seated(self, one: Curve, of: Paced, load: Load) -> DayEngine:
+    def seated(self, one: Curve, of: Paced | Batch, load: Load) -> DayEngine:
         """An engine with as many seats as its batch, and its part of the chips that read prompts
         for it; its first token is promised within `FIRST_TOKEN_S`, or twice its own.
         """
