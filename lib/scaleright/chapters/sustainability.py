@@ -56,10 +56,12 @@ def answer(
         f"off by {off.median_absolute_percent:.0f} % in the median of {off.rows} published totals"
         f" of training runs, {off.p90_absolute_percent:.0f} % at the 90th percentile"
     )
+    source = charts.utilization_source(of.busy)
     return charts.answer_card(
         "{work}: <strong>{energy_wh:si Wh}</strong> of electricity,"
         " <strong>{carbon_kg:mass}</strong> of CO2e, <strong>{water_l:volume}</strong> of water."
-        " {embodied_share:percent} of the carbon is from making the hardware.",
+        " {embodied_share:percent} of the carbon is from making the hardware, which is at work"
+        " {of.utilization:percent} of the time, {source}.",
         provided=of.known,
         otherwise="{nobody}: choose another model, chip or format.",
         range="{span}",

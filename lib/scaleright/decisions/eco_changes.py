@@ -130,6 +130,9 @@ def _ends(of: Deployment, own_grid: Any, own_making: Any) -> dict[str, Ends]:
     )
     grids, makings = intensity_spread(), (chip.making_low, chip.making_high)
     loads = 1 / load_spread(), minimum(load_spread(), 1 / of.utilization)
+    if of.busy:
+        day = of.busy.ends(Ends(of.utilization, *(of.utilization * end for end in loads)))
+        loads = day.low / of.utilization, day.high / of.utilization
     return {
         "unmeasured power": Ends(_ratio("power"), *powers),
         "power of the network": Ends(_ratio("network"), chip.network_low, chip.network_high),

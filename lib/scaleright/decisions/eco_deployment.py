@@ -3,7 +3,7 @@ chips and of measured operating points from which it is chosen.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +16,7 @@ from scaleright.costs.price_performance import joules_per_tflop
 from scaleright.decisions.hardware_choice import follows_rule
 from scaleright.footprint import Footprint, Machine, Place, machine, machine_ends
 from scaleright.formulas import lookup
+from scaleright.inference.demand import Busy, Demand
 from scaleright.inference.energy import (
     chat_energy,
     chat_energy_at,
@@ -23,6 +24,7 @@ from scaleright.inference.energy import (
     measured_formats,
 )
 from scaleright.inference.formats import USUAL, either
+from scaleright.inference.lengths import Load
 from scaleright.inference.weights import Formats, Weights
 from scaleright.market import matmul_chips
 from scaleright.ops import where
@@ -41,6 +43,7 @@ ALIKE = 1.5
 """Numbers of sequences that differ by less than this factor are about the same."""
 DRAWN = ("chip_watts", "tokens_per_s")
 """What is measured of an operating point."""
+_TOLD = ("model", "precision", "batch", "accelerators", "output_tokens")
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Deployment:
 
     chip, point : the rows of `chips` and `measured` that are chosen
     training : whether it is a training run, of which no tokens are stated
+    busy : what its utilization follows from, if traffic may give it
     """
 
     machine: Machine
@@ -59,6 +63,7 @@ class Deployment:
     chip: Row
     point: Row
     training: Any
+    busy: Busy | None = None
 
     @property
     def footprint(self) -> Footprint:
@@ -79,6 +84,21 @@ class Deployment:
     def known(self) -> Any:
         """Whether there are figures for it."""
         return where(self.training, True, self.point.there)
+
+
+@lookup
+def busy(case: Any, point: Row, training: Any) -> Busy:
+    """How much of its time a case's measured operating point is at work: what its traffic takes,
+    every copy of the model standing day and night, or as set; a training run is as busy as set.
+
+    case : traffic, requests_per_day, peak_to_mean, utilization
+    """
+    demand = Demand.of(case)
+    demand = replace(demand, known=where(training, False, demand.known))
+    load = Load(1.0, point.output_tokens)  # prompts are in the measured speed
+    requests_per_s = point.accelerators * point.tokens_per_s / point.output_tokens
+    engine = demand.measured(point.accelerators, point.batch, requests_per_s, 0.0, load)
+    return demand.busy(engine, load, case.utilization)
 
 
 @remembered
@@ -169,9 +189,9 @@ def measured(batches: Iterable[int]) -> dict[tuple[str, str, int, str], dict[str
     accelerator in each format that was measured and in the usual one, and the least hungry ones
     that one change each would reach: a table to choose from.
 
-    Columns: model, precision, batch [sequence], chip_watts [W], tokens_per_s [token/s],
-    weight_bytes [B]; of `fuller` (more sequences together), and at about as many sequences `form`
-    (another format), `chip` and `model` (other ones): `_to` (what is changed to), `_chip_watts` and
+    Columns: model, precision, batch [sequence], accelerators, output_tokens [token], chip_watts
+    [W], tokens_per_s [token/s], weight_bytes [B]; of `fuller` (more sequences together), and at
+    about as many sequences `form` (another format), `chip` and `model` (other ones): `_to` (what is changed to), `_chip_watts` and
     `_tokens_per_s`. Other chips and models are in their usual formats where this one is, else in
     the same one; nobody measured the usual format of some, whose nearest stands for it.
 
@@ -192,7 +212,7 @@ def measured(batches: Iterable[int]) -> dict[tuple[str, str, int, str], dict[str
             others = alike & (in_usual if form == USUAL else same_form)
             here = same_model & same_chip
             found[*pair, batch, form] = (
-                {name: row[name] for name in ("model", "precision", "batch", *DRAWN)}
+                {name: row[name] for name in (*_TOLD, *DRAWN)}
                 | {"weight_bytes": held_bytes(pair[0], row["precision"])}
                 | _least_hungry(seen[here & same_form], "fuller", "batch")
                 | _least_hungry(seen[here & ~same_form & alike], "form", "precision")

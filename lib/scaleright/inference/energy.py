@@ -33,8 +33,9 @@ def chat_energy() -> pd.DataFrame:
     number of sequences that run together.
 
     Columns: model, accelerator, batch (the engine's limit on sequences) [sequence], accelerators
-    that share the model, precision, chip_watts [W] and tokens_per_s [token/s] of one accelerator,
-    joules_per_token of all of them [J/token], run, source.
+    that share the model, precision, output_tokens of an answer [token], chip_watts [W] and
+    tokens_per_s [token/s] of one accelerator, joules_per_token of all of them [J/token], run,
+    source.
 
     >>> rows = chat_energy()
     >>> bool(np.allclose(rows["chip_watts"] / rows["tokens_per_s"], rows["joules_per_token"],
@@ -60,6 +61,7 @@ def chat_energy() -> pd.DataFrame:
             "batch",
             "accelerators",
             "precision",
+            "output_tokens",
             "chip_watts",
             "tokens_per_s",
             "joules_per_token",
