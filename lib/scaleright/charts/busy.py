@@ -14,9 +14,9 @@ from scaleright.ops import where
 from scaleright.quantity import Quantity
 
 
-def utilization_source(busy: Busy) -> Quantity:
+def utilization_source(busy: Busy | None) -> Quantity | str:
     """Where the utilization comes from, in words."""
-    return where(busy.demand.known, "from your traffic", "as set")
+    return where(busy.demand.known, "from your traffic", "as set") if busy else "as set"
 
 
 def utilization(busy: Busy, there: Any = True) -> Display:
