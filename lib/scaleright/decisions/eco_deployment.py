@@ -191,9 +191,10 @@ def measured(batches: Iterable[int]) -> dict[tuple[str, str, int, str], dict[str
 
     Columns: model, precision, batch [sequence], accelerators, output_tokens [token], chip_watts
     [W], tokens_per_s [token/s], weight_bytes [B]; of `fuller` (more sequences together), and at
-    about as many sequences `form` (another format), `chip` and `model` (other ones):
-    `_to` (what is changed to), `_chip_watts` and `_tokens_per_s`. Other chips and models are in their usual formats where this one is, else in
-    the same one; nobody measured the usual format of some, whose nearest stands for it.
+    about as many sequences `form` (another format), `chip` and `model` (other ones): `_to` (what
+    is changed to), `_chip_watts` and `_tokens_per_s`. Other chips and models are in their usual
+    formats where this one is, else in the same one; nobody measured the usual format of some, whose
+    nearest stands for it.
 
     >>> point = measured([64])["Llama-3.1-70B", "H100 SXM", 64, "usual"]
     >>> point["precision"], int(point["fuller_to"]), point["chip_to"], point["model_to"]
