@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from scaleright.costs.experiments import (
     whole_runs_trained,
 )
 from scaleright.decisions.ablation import (
+    best_kept,
     better_seen,
     decided_right,
     misordered,
@@ -135,3 +137,47 @@ def test_a_part_of_a_chip_is_slower_and_wider_is_faster():
     found = experiment_steps("Pythia-160M", "BF16")
     seconds = [found["H100 SXM", of]["compute_s"] for of in widths()]
     assert seconds == sorted(seconds, reverse=True)
+
+
+@given(st.integers(2, 500).map(float), shares, cuts, st.floats(0, 0.25))
+def test_cuts_drop_the_best_no_less_often_where_more_pairs_are_misordered(many, left, cut, per):
+    kept = best_kept(many, left, cut, per)
+    assert 0 <= kept <= 1 and best_kept(many, left, 0.0, per) == 1
+    assert best_kept(many, left, cut, 0.0) == pytest.approx(1, abs=1e-12)
+    assert best_kept(many, left, cut, per + 0.05) <= kept + 0.01
+
+
+def _simulated(many: int, left: float, cut: int, per: float) -> float:
+    """How often halving keeps the best of normal variants whose order at each rung is as far from
+    the last as `misordered` says.
+    """
+    draw = np.random.default_rng(0).standard_normal
+    tokens = [left ** (cut - rung) for rung in range(cut)]
+    right = [math.cos(math.pi * misordered(share, 1.0, per)) for share in tokens]
+    final = later = draw((4000, many))
+    seen, known = [], 1.0
+    for here in reversed(right):
+        along = here / known
+        later = along * later + math.sqrt(1 - along**2) * draw(later.shape)
+        seen, known = [later, *seen], here
+    there = np.ones(final.shape, bool)
+    for rung, scores in enumerate(seen):
+        stays = math.ceil(many * left ** (rung + 1) - 1e-9)
+        last = np.sort(np.where(there, scores, -np.inf))[:, many - stays]
+        there &= scores >= last[:, None]
+    return float(there[np.arange(len(final)), final.argmax(axis=1)].mean())
+
+
+def test_how_often_cuts_keep_the_best_is_what_a_simulation_finds():
+    cases = [
+        (many, left, cut, per)
+        for many in (4, 8, 24, 100)
+        for left in (0.25, 0.5, 0.7)
+        for cut in (1, 2, 3)
+        for per in (0.03, 0.1, 0.15)
+    ]
+    off = [
+        abs(best_kept(float(n), s, float(h), w) - _simulated(n, s, h, w)) for n, s, h, w in cases
+    ]
+    assert np.mean(off) < 0.02
+    assert max(off) < 0.16

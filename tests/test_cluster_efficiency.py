@@ -275,6 +275,18 @@ def test_only_rows_that_set_nothing_judge():
     assert rows["scored_hours"].sum() == judged().rows
 
 
+def test_no_operator_predicts_itself_and_projections_predict_nothing():
+    rows = judged_clusters().set_index("run")
+    assert rows.loc["bloom-2022/384", "others_hours"] > 0
+    assert rows.loc[rows["role"] == "projected", "others_hours"].isna().all()
+    stops = rows[(rows["counts"] == "stops") & rows["others_hours"].notna()]
+    assert set(stops["operator"]) == {"Meta", "Meta, research clusters"}
+    alone = rows.loc["llama3-2024/16384", "others_hours"] * 16384
+    both = rows.loc[["kokolis-2024/8", "kokolis-2024/1024"]]
+    rate = both["published_hours"] * both["accelerators"].astype(float)
+    assert alone == pytest.approx(float(rate.prod()) ** 0.5)
+
+
 def test_llama_3_sets_the_rate_that_predicts_it():
     row = judged_clusters().set_index("run").loc["llama3-2024/16384"]
     assert row["predicted_hours"] == pytest.approx(row["published_hours"], rel=0.01)

@@ -14,16 +14,13 @@ from scaleright.costs.experiments import MOST_HALVINGS, halving_share
 from scaleright.costs.pretraining_run import Cheapest
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions.ablation import BY_CHANCE
-from scaleright.decisions.ablation_evidence import campaigns as studies
 from scaleright.decisions.ablation_evidence import (
-    in_words,
     judged,
     order_dots,
     order_lines,
     per_tenfold,
     transfers,
 )
-from scaleright.decisions.ablation_evidence import published as experiments
 from scaleright.decisions.ablation_study import NODES, Cluster, Decision, Range, Study
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.ops import ceil, maximum, where
@@ -222,16 +219,35 @@ def by_width(width: Any, there: Cluster) -> Display:
     )
 
 
-def cuts(case: Any, reused: Any) -> Display:
-    """Training of the study against the number of cuts."""
+def cuts(case: Any, reused: Any, kept: Any) -> Display:
+    """Training of the study, and how often it keeps the best variant, against the number of
+    cuts.
+    """
     share = halving_share(case.survive, case.halvings, reused)
     rows = {"cuts": [float(n) for n in range(MOST_HALVINGS + 1)]}
-    axes = "cuts of the worse variants", "training over that without cuts"
+    axes = "cuts of the worse variants", "share"
+    shares = {"trained": share, "best kept": kept}
     return charts.show(
         charts.rule(case.halvings, axes[0], "you", foot=True)
-        + charts.lines(rows, "cuts", {"trained": share}, "percent", *axes, along=case.halvings),
+        + charts.lines(rows, "cuts", shares, "percent", *axes, along=case.halvings),
         name="cuts",
-        alt="Share of the training that is left against the number of cuts.",
+        caption="Trained: of the training without cuts. Best kept: how often no cut drops the"
+        " variant that would be best in the end.",
+        alt="Share of the training that is left, and probability that the best variant is kept,"
+        " against the number of cuts.",
+    )
+
+
+def kept(case: Any, decision: Decision) -> Display:
+    """How often the cuts keep the best variant, and what that does to a decision."""
+    first = 100 * case.survive**case.halvings
+    return charts.sentence(
+        "Your {case.halvings:whole} cuts, the first when runs have had {first:number 2} % of their"
+        " tokens, keep the best of {case.variants:whole} variants in"
+        " <strong>{decision.kept:percent}</strong> of cases, if a run that is cut is judged like"
+        " one of as much arithmetic.",
+        provided=case.halvings > 0,
+        otherwise="Without cuts, no variant is dropped before its run ends.",
     )
 
 
@@ -320,67 +336,20 @@ def proxies(case: Any, there: Cluster, decision: Decision, models: Any) -> Displ
     )
 
 
-def published() -> Display:
-    """Predicted against published chip-hours of experiments."""
-    rows = experiments()
-    return charts.show(
-        charts.predicted_vs_measured(
-            rows, "chip_hours", "predicted", "run", "chip-hours", said="published", name_worst=4
-        ),
-        name="published",
-        alt=f"Predicted against published chip-hours of {len(rows)} experiments.",
-    )
-
-
-def how_far() -> Display:
-    """How far the predicted hours were from the published ones."""
-    found, rows = judged(), experiments()
-    opened = rows[rows["basis"] == "stated"]["error"].abs()
-    alone, inside = opened.median(), len(opened)
-    return charts.sentence(
-        "Of {found.rows:whole} experiments of {found.studies:whole} studies, none of which any fit"
-        " has seen, the error is <strong>{found.median:percent}</strong> in the median and"
-        " {found.worst:percent} at worst, and {found.covered:percent} lie in the stated range; of"
-        " the {inside:whole} whose source was opened it is {alone:percent}. The fastest layout"
-        " alone would be {found.fastest:percent} off. Code that is written for one model and one"
-        " chip is faster than predicted, old frameworks on 256 chips are slower."
-    )
-
-
-def runs() -> Display:
-    """All published experiments beside their predictions; folded."""
-    rows = in_words()
-    kinds = {"chips": "whole", "tokens": "si ", "error": "percent"}
-    kinds |= dict.fromkeys(("published [h]", "predicted [h]"), "whole")
-    shown = charts.table(rows, "Published experiments", kinds, name="runs")
-    return charts.folded(shown, f"All {len(rows)} experiments")
-
-
-def campaigns() -> Display:
-    """Published studies with their number of runs; folded."""
-    rows = studies()[["study", "year", "runs", "chip_hours", "seeds", "source", "note"]]
-    rows = rows.assign(runs=rows["runs"].where(rows["runs"] > 0))
-    shown = charts.table(
-        rows,
-        "Published studies; no hours: they do not say",
-        {"runs": "whole", "chip_hours": "whole", "year": str, "seeds": "whole"},
-        headers={"chip_hours": "chip-hours"},
-        name="campaigns",
-    )
-    return charts.folded(shown, f"{len(rows)} published studies")
-
-
 def worth_of_knowing(best: Cheapest, doubts: PlatformDoubts) -> Display:
     """What it would save to know each input before taking one of two platforms."""
     ways = charts.phrase("the {best.platform} and the {doubts.other}")
     return charts.worth_of_knowing(doubts.choice.worth(), "of the study", doubts.choice, ways)
 
 
-def fewer(now: float, cut: float, share: float) -> Display:
-    """The solution of the first exercise: two costs [USD], and the training that is left [1]."""
+def fewer(now: float, cut: float, share: float, best: float) -> Display:
+    """The solution of the first exercise: two costs [USD], the training that is left, and how often
+    the best variant is [1].
+    """
     return charts.sentence(
         "From {now:usd} to {cut:usd}: {share:percent} of the training is left, but the waves of"
-        " each rung wait for the one before, and what does not depend on training stays."
+        " each rung wait for the one before, and what does not depend on training stays. The best"
+        " variant is kept in {best:percent} of cases."
     )
 
 

@@ -15,6 +15,7 @@ from scaleright.formulas import (
     Breakdown,
     Domain,
     closed_form,
+    lookup,
     unchecked,
 )
 from scaleright.ops import ceil, floor, maximum, where
@@ -33,10 +34,11 @@ _NEARLY = 1e-9
 """How far above a whole number a count may lie by rounding alone."""
 
 
-def _whole_above(count: Any) -> Any:
+@lookup
+def whole_above(count: Any) -> Any:
     """The smallest whole number not below a count, of which rounding is no part.
 
-    >>> _whole_above(30 * 0.1), _whole_above(3.2)
+    >>> whole_above(30 * 0.1), whole_above(3.2)
     (3.0, 4.0)
     """
     return ceil(count - _NEARLY)
@@ -86,7 +88,7 @@ def rung_runs(variants, seeds, rung, survive):
     >>> rung_runs(24, 3, 0.0, 0.5), rung_runs(24, 3, 2.0, 0.5), rung_runs(5, 1, 1.0, 0.5)
     (72.0, 18.0, 3.0)
     """
-    return _whole_above(variants * survive**rung) * seeds
+    return whole_above(variants * survive**rung) * seeds
 
 
 # Arguments are checked once, by what takes all rungs.
@@ -132,7 +134,7 @@ def whole_runs_in_turn(variants, seeds, survive, halvings, reused, failed, place
     for rung in range(MOST_HALVINGS + 1):
         runs = _runs(variants, seeds, rung, survive) / (1 - failed)
         share = _share(rung, survive, halvings, reused)
-        turns = turns + _whole_above(runs / places) * share
+        turns = turns + whole_above(runs / places) * share
     return turns
 
 

@@ -2,10 +2,22 @@
 small scale is that at a large one, and what a decision costs.
 """
 
+from math import pi
 from statistics import NormalDist
 
-from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, SHARE, Domain, closed_form, lookup
-from scaleright.ops import log10, maximum, minimum, normal_cdf, sqrt
+from scaleright.costs.experiments import HALVINGS, MOST_HALVINGS, SURVIVE, whole_above
+from scaleright.formulas import (
+    COUNT,
+    NON_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    Domain,
+    closed_form,
+    lookup,
+    unchecked,
+)
+from scaleright.ops import INFINITY, cos, log10, maximum, minimum, normal_cdf, sqrt, where
+from scaleright.order_statistics import largest_score
 
 LEVELS = ("80 %", "90 %", "95 %", "99 %")
 """How rarely a difference is to be seen where there is none."""
@@ -15,6 +27,10 @@ QUANTILE = Domain(0.0, 6.0, (0.0, 3.0))
 TENFOLDS = Domain(0.0, 1.0, (0.0, 0.3))
 BY_CHANCE = 0.5
 """Share of pairs that are in the wrong order where a proxy tells nothing [1]."""
+NEVER_AHEAD = 50
+"""Power of the correlation with which the others that a normal variable puts ahead of the best are
+taken off: by simulation.
+"""
 FURTHEST = 4.0
 """Standard deviations beyond which a page's normal distribution has fewer digits."""
 
@@ -103,6 +119,10 @@ def misordered(proxy_flop, target_flop, per_tenfold):
     return minimum(per_tenfold * tenfolds, BY_CHANCE)
 
 
+# Arguments are checked once, by what asks about a study.
+_misordered = unchecked(misordered)
+
+
 @closed_form(seen=SHARE, wrong=SHARE)
 def decided_right(seen, wrong):
     """Probability that the variant which seems better in small runs is the better one at the large
@@ -117,6 +137,55 @@ def decided_right(seen, wrong):
     (0.74, 1.0)
     """
     return seen * (1 - wrong) + (1 - seen) * wrong
+
+
+@closed_form(
+    variants=Domain(2.0, INFINITY, (2.0, 1000.0)),
+    survive=SURVIVE,
+    halvings=HALVINGS,
+    per_tenfold=TENFOLDS,
+)
+def best_kept(variants, survive, halvings, per_tenfold):
+    """Probability that no cut drops the variant that would be best at the end of its run [1].
+
+    Parameters
+    ----------
+    variants : that are compared [1]
+    survive, halvings : see `costs.experiments.halving_share` [1]
+    per_tenfold : pairs in the wrong order for each tenfold less arithmetic, see `misordered` [1]
+
+    Notes
+    -----
+    A run that has had a share of its tokens is judged as one of as much arithmetic: early runs
+    decide about as well as small ones of the same cost [datadecide2025, section 3]. Qualities are
+    normal, and the best lies where the largest of so many does; pairs in the wrong order are a
+    correlation of what is seen early with what comes out, r = cos(pi w) [sheppard1899]. How many
+    others seem better than the best is taken as geometric, by its mean, of which what a normal
+    variable has beyond the best is taken off by `NEVER_AHEAD`; cuts as half independent. All that
+    is off a simulation by one point in the mean and by 15 at most, as a test holds.
+
+    >>> best_kept(24.0, 0.5, 0.0, 0.1), round(best_kept(24.0, 0.25, 2.0, 0.1), 2)
+    (1.0, 0.96)
+    """
+    lead = largest_score(variants) * variants / (variants - 1)
+    others = maximum(1 - lead * lead / variants, 0.1)
+    every, worst = 1.0, 1.0
+    for rung in range(MOST_HALVINGS):
+        wrong = _misordered(survive ** maximum(halvings - rung, 0.0), 1.0, per_tenfold)
+        seen = cos(pi * wrong)
+        apart = sqrt(2 * (1 - seen * seen) + seen * seen * others)
+        never = seen**NEVER_AHEAD * _beyond(lead / sqrt(others))
+        better = (variants - 1) * maximum(_beyond(seen * lead / apart) - never, 0.0)
+        left, stays = (whole_above(variants * survive**by) for by in (rung, rung + 1))
+        lost = where(stays < left, (better / (1 + better)) ** stays, 0.0)
+        kept = where(rung < halvings, 1 - lost, 1.0)
+        every, worst = every * kept, minimum(worst, kept)
+    return sqrt(every * worst)
+
+
+def _beyond(deviations):
+    """Probability of more than so many standard deviations above the mean [1]."""
+    return normal_cdf(-minimum(deviations, FURTHEST))
 
 
 @closed_form(experiment_usd=NON_NEGATIVE, seeds=COUNT)

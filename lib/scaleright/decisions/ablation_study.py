@@ -29,6 +29,7 @@ from scaleright.costs.pretraining import run_chip_hours
 from scaleright.costs.pretraining_run import Hour, Paid
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions.ablation import (
+    best_kept,
     better_seen,
     decided_right,
     decision_usd,
@@ -271,7 +272,9 @@ class Decision:
     experiment_usd, usd : a run; both variants with all their seeds [USD]
     needed : seeds that tell them apart as asked, not rounded [1]
     power : how often the case's seeds find the difference [1]
-    seen, wrong, right : see `better_seen`, `misordered` and `decided_right` [1]
+    seen, wrong, kept : see `better_seen`, `misordered` and `best_kept` [1]
+    right : how often it is right about the large run, see `decided_right`, where no cut has dropped
+        the better one before [1]
     tenfold : arithmetic of a run at the large scale over that of an experiment [1]
     """
 
@@ -281,6 +284,7 @@ class Decision:
     power: Any
     seen: Any
     wrong: Any
+    kept: Any
     right: Any
     larger: Any
 
@@ -297,6 +301,7 @@ class Decision:
         wrong = misordered(*flops, case.misordered_per_tenfold)
         points = case.difference, case.noise
         seen = better_seen(*points, case.seeds)
+        kept = best_kept(case.variants, case.survive, case.halvings, case.misordered_per_tenfold)
         each = usd / started
         return cls(
             experiment_usd=each,
@@ -305,7 +310,8 @@ class Decision:
             power=power_reached(*points, case.seeds, level),
             seen=seen,
             wrong=wrong,
-            right=decided_right(seen, wrong),
+            kept=kept,
+            right=kept * decided_right(seen, wrong),
             larger=flops[1] / flops[0],
         )
 

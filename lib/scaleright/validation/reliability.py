@@ -1,4 +1,9 @@
-"""Published failures and goodput of clusters against those predicted from the number of chips."""
+"""Published failures and goodput of clusters against those predicted from the number of chips: by
+the rate of Llama 3's cluster, and by what other operators published of the same kind.
+
+What a publication counts decides: components that fail, or whatever stops a job, bugs and hangs and
+restarts by hand among them. On research clusters the latter is several times as often.
+"""
 
 from dataclasses import dataclass
 
@@ -13,6 +18,8 @@ from scaleright.formulas import lookup
 from scaleright.units import HOURS_PER_DAY, figures
 
 TABLE = "measured/reliability"
+KINDS = ("components", "stops")
+"""What times lie between: components that fail, or stops of a job for whatever reason."""
 
 
 @shared
@@ -21,8 +28,9 @@ def judged_clusters() -> pd.DataFrame:
 
     Beyond those of the table: published_hours, predicted_hours, low_hours, high_hours (mean time
     between interruptions [h]), predicted_kept, low_kept, high_kept (goodput with checkpoints as
-    often as is best [1]), and scored_hours and scored_kept (whether the row judges either: its role
-    is to, and it states the chips and the figure; a lower bound is only held against).
+    often as is best [1]), others_hours (by what other operators published of the same kind), and
+    scored_hours and scored_kept (whether the row judges either: its role is to, and it states the
+    chips and the figure; a lower bound is only held against).
     """
     rows = table(TABLE)
     chips = rows["accelerators"].astype(float).to_numpy()
@@ -38,6 +46,7 @@ def judged_clusters() -> pd.DataFrame:
         between = terms["chip_hours_per_interruption"]
         found[f"{name}_hours"] = mtbf_hours(some, between) * none
         found[f"{name}_kept"] = goodput(some, **terms) * none
+    found["others_hours"] = _by_others(rows.assign(rate=published * chips)) / some
     judges, stated = rows["role"] == "judges", np.isfinite(chips)
     bound = rows["at_least"].fillna(False).astype(bool)
     kept = rows["kept_share"].astype(float).notna() & stated
@@ -47,6 +56,63 @@ def judged_clusters() -> pd.DataFrame:
         scored_kept=judges & kept & ~bound,
         bound_kept=kept & bound,
     )
+
+
+def _by_others(rows: pd.DataFrame) -> np.ndarray:
+    """Chip-hours between what a row counts, by the median over other operators that published the
+    same kind, each by the geometric mean of its figures [h]; NaN for what its authors project.
+
+    rows : those of the table, with `rate`, the chip-hours published
+    """
+    own = rows[rows["rate"].notna() & (rows["role"] != "projected")]
+    each = np.exp(np.log(own["rate"]).groupby([own["counts"], own["operator"]]).mean())
+
+    def of_others(row: pd.Series) -> float:
+        if row.name not in own.index:
+            return np.nan
+        return float(each[row["counts"]].drop(row["operator"]).median())
+
+    return rows.apply(of_others, axis=1).to_numpy(float)
+
+
+@dataclass(frozen=True)
+class ByOthers:
+    """How well times between interruptions are predicted by other operators.
+
+    rows, operators : of components that fail, how many; percent : their median absolute error [%]
+    stop_rows, stop_operators, stop_percent : the same of stops for whatever reason
+    chip_hours, stop_chip_hours : between two of either, the median over operators [h]
+    """
+
+    rows: float
+    operators: float
+    percent: float
+    stop_rows: float
+    stop_operators: float
+    stop_percent: float
+    chip_hours: float
+    stop_chip_hours: float
+
+
+@lookup
+def by_others() -> ByOthers:
+    """How well the clusters of one operator are predicted by those of others.
+
+    >>> found = by_others()
+    >>> found.rows > 5, found.percent < judged().median_percent, found.stop_percent > found.percent
+    (True, True, True)
+    """
+    every = judged_clusters()
+    every = every[every["others_hours"].notna()]
+    found = dict[str, float]()
+    for kind, name in zip(KINDS, ("", "stop_"), strict=True):
+        rows = every[every["counts"] == kind]
+        off = (rows["others_hours"] / rows["published_hours"] - 1).abs()
+        rate = np.log(rows["published_hours"] * rows["accelerators"].astype(float))
+        each = np.exp(rate.groupby(rows["operator"]).mean())
+        found |= {f"{name}rows": len(rows), f"{name}operators": len(each)}
+        found |= {f"{name}percent": 100 * off.median(), f"{name}chip_hours": each.median()}
+    return ByOthers(**figures({name: float(value) for name, value in found.items()}))
 
 
 @dataclass(frozen=True)
@@ -109,11 +175,15 @@ def in_words() -> pd.DataFrame:
         "operator": rows["operator"],
         "chips": rows["accelerators"].astype(float),
         "hours between": rows["published_hours"],
+        "counts": rows["counts"].fillna(""),
         "predicted hours": rows["predicted_hours"],
         "error": error,
+        "by others": rows["others_hours"],
         "kept": rows["kept_share"].astype(float),
         "predicted kept": rows["predicted_kept"],
-        "not scored since it": rows["role"].map(roles),
+        "not scored since it": rows["role"]
+        .map(roles)
+        .mask((rows["role"] == "judges") & rows["accelerators"].isna(), "names no number of chips"),
         "source": rows["source"],
     }
     return pd.DataFrame(columns).reset_index(drop=True)
