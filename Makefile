@@ -11,13 +11,16 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book test quick lint units format notebooks check bench lock clean
+.PHONY: help book pdf test quick lint units format notebooks check bench lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 book: $(VENV)/.scaleright ## build the site into _build/html (runs only the chapters that changed)
 	@$(BIN)/scaleright book
+
+pdf: book ## print the whole book as one PDF, _build/scale-right.pdf (needs Chromium)
+	@$(BIN)/scaleright pdf
 
 test: $(VENV)/.scaleright $(VENV)/peers $(VENV)/html-validate ## run every test: units, doctests, data, stored notebooks, the site in Chromium
 	@$(BIN)/python -m pytest --nbval --nbval-current-env -n auto $(ARGS)

@@ -46,7 +46,7 @@
     const toText = Search.htmlToText;
     Search.htmlToText = (markup, anchor) => {
       const page = new DOMParser().parseFromString(markup, "text/html");
-      page.querySelectorAll("details.hide, .cell_input, .sr-controls, .sr-alt, .sr-files, .sr-stale, .launch, .turn, .foot").forEach((part) => part.remove());
+      page.querySelectorAll("details.hide, .cell_input, .sr-controls, .sr-alt, .sr-files, .sr-stale, .launch, .turn, .about, .foot").forEach((part) => part.remove());
       page.querySelector("main")?.setAttribute("role", "main"); // by which Sphinx finds the text
       return toText(page.documentElement.outerHTML, anchor);
     };
@@ -67,6 +67,26 @@
     });
   }
 
+  /** The sections of a page stand open beside it where there is room, and above it fold away. */
+  function foldSections() {
+    const fold = document.querySelector(".onpage details"), beside = matchMedia("(min-width: 85.01rem)"); // as the styles have it
+    if (!fold) return;
+    const settle = () => { fold.open = beside.matches; };
+    settle();
+    beside.addEventListener("change", settle);
+    fold.addEventListener("click", (event) => { if (event.target.closest("a") && !beside.matches) fold.open = false; });
+  }
+
+  /** A report of a wrong number carries the address with the reader's case, and what its controls say. */
+  function reportCase() {
+    document.querySelector(".sr-report")?.addEventListener("click", ({ currentTarget: link }) => {
+      const address = new URL(link.href), inputs = window.scaleright?.inputs?.() ?? [];
+      if (!address.searchParams.has("template")) return;
+      address.searchParams.set("case", [location.href, ...inputs.map(([label, value]) => `${label}: ${value}`)].join("\n"));
+      link.href = address.href;
+    });
+  }
+
   quoteText();
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelector(".mode")?.addEventListener("click", () => keep(root.dataset.theme === "dark" ? "light" : "dark"));
@@ -76,5 +96,7 @@
     document.addEventListener("keydown", (event) => { if (event.key === "Escape") open(false); });
     wrapTables();
     warnOfAge();
+    foldSections();
+    reportCase();
   });
 })();

@@ -54,6 +54,15 @@ def book(jobs: int | None, force: bool) -> None:
     build.publish(Book.find(), jobs, force, click.echo)
 
 
+@cli.command("pdf")
+def pdf_() -> None:
+    """Print the built site as one PDF, `_build/scale-right.pdf`; needs Chromium and Playwright."""
+    from scaleright.press import paper
+
+    path = paper.write(Book.find())
+    click.echo(f"printed: {path} ({path.stat().st_size / 1e6:.1f} MB)")
+
+
 @cli.command("notebooks")
 @_jobs
 @click.option(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import struct
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
-from browse import CHAPTERS, PAGES, ROOT
+from browse import CHAPTERS, LISTED, PAGES, ROOT
 from pybtex.database import parse_file
 from scaleright.press import glossary
 
@@ -110,3 +115,84 @@ def test_the_search_knows_pages_that_there_are():
     assert {f"{page}.html" for page in known["pages"]} <= set(PAGES)
     for words in (*known["same"], *known["pages"].values()):
         assert words and all(isinstance(word, str) and word == word.lower() for word in words)
+
+
+@pytest.mark.parametrize("width", [360, 1024, 1400])
+def test_every_section_is_listed_at_every_width(visit, width):
+    opened = visit("notebooks/memory_wall.html", width)
+    shown = opened.ask(
+        "[...document.querySelectorAll('.onpage a')].filter((a) => a.getClientRects().length)"
+        ".map((a) => a.getAttribute('href'))"
+    )
+    sections = opened.ask(
+        "[...document.querySelectorAll('article section section[id]')].map((s) => '#' + s.id)"
+    )
+    assert sections and set(sections) <= set(shown)
+    assert opened.troubles == []
+
+
+def test_a_wrong_number_is_reported_with_the_readers_case(visit):
+    opened = visit("notebooks/memory_wall.html")
+    opened.set({"accelerators": 16})
+    opened.ask(
+        "document.querySelector('.sr-report').addEventListener('click', (e) => e.preventDefault())"
+    )
+    opened.page.click(".sr-report")
+    asked = parse_qs(urlsplit(opened.page.get_attribute(".sr-report", "href")).query)
+    assert asked["template"] == ["wrong_number.yml"] and asked["place"] == ["memory_wall"]
+    assert "Accelerators of the job: 16" in "".join(asked["case"]).replace(
+        "accelerators of", "Accelerators of"
+    )
+    form = yaml.safe_load((ROOT / ".github/ISSUE_TEMPLATE/wrong_number.yml").read_text())
+    assert {"place", "case"} <= {part.get("id") for part in form["body"]}
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_page_says_when_it_changed_and_how_to_cite_it(html, name):
+    text = (html / name).read_text(encoding="utf-8")
+    about = re.search('<aside class="about".*?</aside>', text, re.DOTALL)[0]
+    assert "Cite this page" in about and "@misc{scaleright-" in about and "Scale Right" in about
+    assert "Report a wrong number" in about
+    known = (
+        json.loads((html.parent / "stage" / "book" / "changed.json").read_text())
+        if (html.parent / "stage").is_dir()
+        else {}
+    )
+    if day := known.get(name.removesuffix(".html")):
+        assert f'<time datetime="{day}">' in about
+
+
+def test_charts_are_numbered_and_can_be_taken_along(visit):
+    opened = visit("notebooks/memory_wall.html")
+    figures = opened.page.locator("figure.sr-chart")
+    numbers = opened.page.locator(".sr-nth").all_inner_texts()
+    assert numbers == [f"Figure {n}" for n in range(1, figures.count() + 1)]
+    for kind, mark in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with opened.page.expect_download() as caught:
+            opened.page.click(f".sr-take button:text-is('{kind}') >> nth=0")
+        assert caught.value.suggested_filename == f"memory_wall-figure-1.{kind.lower()}"
+        content = Path(caught.value.path()).read_bytes()
+        assert content.startswith(mark) and len(content) > 2000
+    opened.page.click(".sr-take button:text-is('Embed') >> nth=0")
+    line = opened.page.locator(".sr-take code >> nth=0").inner_text()
+    still = re.search(r'<img src="([^"]+)" alt="[^"]{20,}"', line)[1]
+    assert opened.page.request.get(still).ok and "memory_wall.html#sr-" in line
+    assert opened.troubles == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_link_to_a_chapter_shows_its_question_and_answer(html, name):
+    head = (html / name).read_text(encoding="utf-8").partition("<body>")[0]
+    told = re.search('<meta name="description" content="([^"]+)">', head)[1]
+    assert 40 < len(unescape(told)) <= 201
+    address = re.search('<meta property="og:image" content="https://[^/]+/([^"]+)">', head)[1]
+    picture = html / address.partition("/")[2]
+    content = picture.read_bytes()
+    assert content[:4] == b"\x89PNG" and content[16:24] == struct.pack(">II", 1200, 630)
+    assert len(content) < 300_000
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_equations_have_numbers(html, name):
+    text = (html / name).read_text(encoding="utf-8")
+    assert text.count('<div class="math') == text.count('<a class="eqno"')

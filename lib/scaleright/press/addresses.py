@@ -5,6 +5,7 @@ say page and table. Imports nothing, so that Sphinx learns it at once.
 FOLDER = "downloads"
 GLOSSARY = "book/glossary"
 """The page whose words the others explain."""
+SOCIAL = "social"
 REFERENCES = "book/references"
 
 

@@ -92,6 +92,45 @@ def hinted_citations(body: str) -> str:
     return _CITATION.sub(r'<a class="sr-cited reference internal"\1', body)
 
 
+_FIGURE = re.compile(
+    r'(<figure class="sr-chart" id="sr-.*?)(?:<figcaption>(.*?)</figcaption>)?(</figure>)',
+    re.DOTALL,
+)
+
+
+def numbered_figures(body: str) -> str:
+    """A page whose charts are numbered under them.
+
+    >>> numbered_figures('<figure class="sr-chart" id="a">Dots</figure>').partition("<figcap")[2]
+    ''
+    >>> numbered_figures('<figure class="sr-chart" id="sr-a">Dots</figure>')[-70:]
+    '<figcaption><span class="sr-nth">Figure 1</span></figcaption></figure>'
+    """
+    count = iter(range(1, body.count("<figure") + 1))
+
+    def number(match: re.Match) -> str:
+        nth = f'<span class="sr-nth">Figure {next(count)}</span>'
+        words = f" {match[2]}" if match[2] else ""
+        return f"{match[1]}<figcaption>{nth}{words}</figcaption>{match[3]}"
+
+    return _FIGURE.sub(number, body)
+
+
+def numbered_equations(body: str) -> str:
+    """A page whose equations on lines of their own are numbered, each an address.
+
+    >>> numbered_equations('<div class="math notranslate nohighlight">x</div>')[:49]
+    '<div class="math notranslate nohighlight" id="equ'
+    """
+    head, *rest = body.split('<div class="math notranslate nohighlight">')
+    numbered = (
+        f'<div class="math notranslate nohighlight" id="equation-{n}">'
+        f'<a class="eqno" href="#equation-{n}" aria-label="Equation {n}">({n})</a>{part}'
+        for n, part in enumerate(rest, 1)
+    )
+    return head + "".join(numbered)
+
+
 def plain_frames(body: str) -> str:
     """A page whose data frames have headings that say what they head, and none of the styles that
     pandas writes beside each.

@@ -64,7 +64,7 @@ def staged(book: Book) -> dict[str, bytes]:
     ------
     PressError : a source is missing.
     """
-    from scaleright.press import contents, ledger, pages, status
+    from scaleright.press import contents, ledger, pages, social, status
 
     scenarios = read(book)
     scenarios = [
@@ -92,7 +92,45 @@ def staged(book: Book) -> dict[str, bytes]:
         files[f"{contents.STATUS}.md"] = status.page(book, scenarios).encode()
     if f"file: {contents.LEDGER}".encode() in files[contents.FILE]:
         files[f"{contents.LEDGER}.md"] = ledger.page(book).encode()
-    return files
+    files[social.TOLD] = json.dumps(_told(book, files, ran), ensure_ascii=False).encode()
+    return _dated(book, files)
+
+
+def _told(
+    book: Book, files: Mapping[str, bytes], ran: list[tuple[Scenario, bytes]]
+) -> dict[str, str]:
+    """What each page is in a sentence: its answer, or how its text begins."""
+    from scaleright.press import pages
+
+    told = {
+        f"notebooks/{chapter}": pages.sentence(book.executed(chapter).read_bytes())
+        for chapter in book.chapters()
+    }
+    told |= {scenario.page: pages.sentence(content) for scenario, content in ran}
+    for name, content in files.items():
+        if name.endswith(".md"):
+            first = re.search(r"^# .*\n+(\w.*)$", content.decode(), re.MULTILINE)
+            if first:
+                told[name.removesuffix(".md")] = re.sub(r"[*`]", "", first[1])
+    return told
+
+
+def _dated(book: Book, files: dict[str, bytes]) -> dict[str, bytes]:
+    """The stage with the day on which each page last changed, in the page too: it is rendered anew
+    when that moves.
+    """
+    from scaleright.press import about
+
+    pages = [name.rpartition(".")[0] for name in files if name.endswith((".md", ".ipynb"))]
+    days = about.changed(book, pages)
+    for page, day in days.items():
+        if (name := f"{page}.md") in files:
+            files[name] += f"\n% changed on {day}\n".encode()
+        else:
+            notebook = json.loads(files[f"{page}.ipynb"])
+            notebook["metadata"]["changed"] = day
+            files[f"{page}.ipynb"] = json.dumps(notebook, ensure_ascii=False).encode()
+    return files | {about.CHANGED: json.dumps(days, indent=1).encode()}
 
 
 def _settings(config: bytes, url: str) -> bytes:
@@ -126,8 +164,12 @@ def frame(book: Book, files: Mapping[str, bytes]) -> str:
 
     Sphinx renders only pages whose own source changed, so a change of these needs all pages anew.
     """
+    from scaleright.press import about, social
+
     total = hashlib.sha256(_machinery(book).encode())
     for name, content in sorted(files.items()):
+        if name in (about.CHANGED, social.TOLD):
+            continue  # a page bears its own day and answer
         if name.endswith((".md", ".ipynb")) and name != f"{GLOSSARY}.md":
             told = "\n".join(_NAMED.findall(_prose(name, content))).encode()
         else:
@@ -221,7 +263,7 @@ def build(book: Book, anew: bool = False) -> None:
     stamp = key(book)
     if anew:
         shutil.rmtree(book.build / "render", ignore_errors=True)
-    from scaleright.press import contents, downloads, ledger, pictures
+    from scaleright.press import contents, downloads, ledger, pages, pictures, social
 
     scenarios = read(book)
     executed = [path for path in sources(book, scenarios).values() if path.suffix == ".ipynb"]
@@ -230,6 +272,11 @@ def build(book: Book, anew: bool = False) -> None:
     files = downloads.files(book, scenarios) | _runs(book, scenarios)
     if (rendered / f"{contents.LEDGER}.html").is_file():
         files |= ledger.files(book)
+    ran = {
+        f"notebooks/{chapter}": book.executed(chapter).read_bytes() for chapter in book.chapters()
+    }
+    cards = {page: (pages.title(json.loads(c)), pages.sentence(c)) for page, c in ran.items()}
+    files |= social.pictures(book, cards)
     swap(book, rendered, stamp, files | drawn)
 
 

@@ -16,7 +16,7 @@ import yaml
 from sphinx.search import js_index
 
 from scaleright.outputs import page_json
-from scaleright.press import citations, glossary, markup
+from scaleright.press import about, citations, glossary, markup, social
 from scaleright.press.addresses import notebook_file
 from scaleright.press.repository import Repository
 from scaleright.press.vendor import copy_mathjax, copy_vega
@@ -25,6 +25,7 @@ _MARKS = {
     "design-tabs": r"sd-tab-",
     "copybutton": r'class="highlight',
     "clipboard": r'class="highlight',
+    "take": r'<figure class="sr-chart',
     "hints": r'class="sr-term|#id\d+" title=',
 }
 """Scripts of extensions, with the mark in the HTML of a page that needs each."""
@@ -89,7 +90,8 @@ def valid_markup(app, _pagename, _templatename, context, _doctree) -> None:
     """Mend what the tools beneath write, and tell the theme what the page may load and run."""
     if context.get("body"):
         body = markup.plain_citations(markup.plain_frames(context["body"]))
-        body = markup.hinted_citations(body)
+        body = markup.numbered_figures(markup.hinted_citations(body))
+        body = markup.numbered_equations(body)
         context["body"] = markup.distinct_regions(body)
     contents = context["toctree"]
     context["toctree"] = lambda **options: markup.captions(contents(**options))
@@ -206,6 +208,8 @@ def setup(app) -> dict:
     app.connect("html-page-context", launch)
     app.connect("html-page-context", turn)
     app.connect("html-page-context", tell_search)
+    app.connect("html-page-context", about.tell)
+    app.connect("html-page-context", social.tell)
     app.connect("doctree-read", search_chapters_only)
     app.connect("builder-inited", bring_vendor)
     app.connect("build-finished", write_entrance)

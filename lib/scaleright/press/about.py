@@ -1,0 +1,118 @@
+"""What a page says about itself: when it last changed, how to cite it, where to report an error."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from scaleright import __version__
+from scaleright.press import Book
+from scaleright.press.repository import Repository
+
+CHANGED = "book/changed.json"
+"""Where the stage says when each page last changed."""
+_FORM = "wrong_number.yml"
+_KEPT = ("book", "notebooks/text", "lib/scaleright/chapters")
+
+
+def changed(book: Book, pages: Iterable[str]) -> dict[str, str]:
+    """The day of the last commit that changed each page, by the clock of who made it: the same
+    wherever and whenever the book is built. Nothing where there is no history, or only a part.
+
+    A chapter is its text and its module; a scenario is as old as its chapter.
+    """
+    git = ["git", "-C", str(book.root)]
+    try:
+        part = subprocess.run(
+            [*git, "rev-parse", "--is-shallow-repository"], capture_output=True, check=True
+        )
+        if part.stdout.strip() != b"false":
+            return {}
+        said = subprocess.run(
+            [*git, "log", "--format=@%cs", "--name-only", "--relative", "--", *_KEPT],
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    latest: dict[str, str] = {}
+    for commit in said.split("@")[1:]:
+        day, *files = commit.split("\n")
+        for file in filter(None, files):
+            latest[file] = max(day, latest.get(file, ""))
+    found = {page: max(latest.get(f, "") for f in _files(page)) for page in pages}
+    return {page: day for page, day in found.items() if day}
+
+
+def _files(page: str) -> list[str]:
+    if not page.startswith("notebooks/"):
+        return [f"{page}.md"]
+    chapter = page.split("/")[1]
+    return [f"notebooks/text/{chapter}.md", f"lib/scaleright/chapters/{chapter}.py"]
+
+
+def spoken(day: str) -> str:
+    """A day as it is written in a sentence.
+
+    >>> spoken("2026-11-03")
+    'November 3, 2026'
+    """
+    at = date.fromisoformat(day)
+    months = "January February March April May June July August September October November December"
+    return f"{months.split()[at.month - 1]} {at.day}, {at.year}"
+
+
+def report(repository: Repository, page: str) -> str:
+    """The address at which to report a wrong number of a page; empty where nothing is hosted.
+
+    >>> report(Repository("https://github.com/o/r"), "notebooks/a")
+    'https://github.com/o/r/issues/new?template=wrong_number.yml&place=a'
+    """
+    if not repository.slug:
+        return f"{repository.url}/issues" if repository.url else ""
+    place = page.removeprefix("notebooks/").removeprefix("book/")
+    return f"{repository.url}/issues/new?{urlencode({'template': _FORM, 'place': place})}"
+
+
+def cited(page: str, title: str, authors: str, book: str, day: str) -> dict[str, str]:
+    """A page as others cite it: a sentence, and an entry for BibTeX."""
+    year, name = day[:4], page.rpartition("/")[2]
+    when = f" ({year})" if year else ""
+    on = f" Last changed {day}." if day else ""
+    lines = {
+        "author": f"{{{authors}}}",
+        "title": title,
+        "howpublished": f"{book}, version {__version__}",
+        "year": year,
+        "note": f"chapter {name}" + (f", last changed {day}" if day else ""),
+    }
+    fields = ",\n".join(f"  {key} = {{{value}}}" for key, value in lines.items() if value)
+    return {
+        "sentence": f"{authors}{when}. “{title}” In: {book}, version {__version__}.{on}",
+        "bibtex": f"@misc{{scaleright-{name},\n{fields}\n}}",
+    }
+
+
+def tell(app, pagename: str, _templatename, context: dict[str, Any], _doctree) -> None:
+    """Tell the theme what a page of the contents says about itself."""
+    if pagename not in app.env.found_docs:
+        return
+    known = Path(app.srcdir) / CHANGED
+    days: Mapping[str, str] = json.loads(known.read_text()) if known.is_file() else {}
+    day, options = days.get(pagename, ""), app.config.html_theme_options
+    hosted = Repository(
+        options.get("repository_url") or "", options.get("repository_branch") or "main"
+    )
+    title = app.env.titles[pagename].astext()
+    context["about"] = {
+        "day": day,
+        "changed": spoken(day) if day else "",
+        "report": report(hosted, pagename),
+        **cited(pagename, title, app.config.author, app.config.html_title, day),
+    }
