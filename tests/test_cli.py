@@ -102,7 +102,7 @@ def test_run_writes_the_notebook_where_it_is_told(scaleright, tmp_path):
         (["run"], 2, "Missing argument 'CHAPTER'"),
         (["rum", "tiny"], 2, "No such command 'rum'; nearest: run"),
         (["data", "chek"], 2, "No such command 'chek'; nearest: check"),
-        (["claims", "--jsn"], 2, "Did you mean '--json'?"),
+        (["claims", "--jsn"], 2, "'--csv', '--json'?"),
         (["book", "--jobs", "0"], 2, "0 is not in the range"),
         (["data", "refresh", "--from", "nowhere"], 2, "'nowhere' does not exist"),
         (["validate", "counts", "nowhere.csv"], 2, "'nowhere.csv' does not exist"),
