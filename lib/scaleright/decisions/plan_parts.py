@@ -22,7 +22,7 @@ STEPS = (
     "What would change the answer",
 )
 """The nine steps of the Scale-Right Decision Tree (F13)."""
-SOURCE = "S2, Scale-Right Decision Tree"
+SOURCE = "Clarifai's Scale-Right Decision Tree"
 
 
 @dataclass(frozen=True)
