@@ -113,6 +113,16 @@ def test_the_spread_is_that_of_the_traffic_and_not_of_the_guess():
     assert ends.low.value == ends.high.value == steady.share.value
 
 
+def test_a_faster_engine_makes_a_fleet_of_one_no_cheaper_and_a_large_one_nearly_so_much():
+    speed = given("speed_in_practice", 1.0)
+    for of, requests, left in (("conversation", 100.0, 0.5), ("conversation", 1e8, 1.0)):
+        found, _ = busy(of, requests)
+        assert found.at_speed(1.0).value == pytest.approx(1.0)
+        twice = evaluate([found.at_speed(speed)], {"speed_in_practice": 2.0})[0]
+        assert twice == pytest.approx(left, rel=0.03)
+    assert busy(UNKNOWN)[0].at_speed(2.0).value == 1.0
+
+
 @settings(max_examples=40, deadline=None)
 @drawn(
     st.sampled_from([name for name in kinds() if name != UNKNOWN]),

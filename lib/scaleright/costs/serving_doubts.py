@@ -104,7 +104,9 @@ def serving_doubts(service: Serving, case: Any, busy: Busy | None = None) -> Ser
     """
     within = (service.spread[f"speed_{end}"] for end in ("low", "high"))
     speed, ahead, ends = unknowns(case, *within, busy)
-    free = replace(service, speed=speed, usd_per_hour=service.usd_per_hour * ahead)
+    load = service.utilization * (busy.at_speed(speed) if busy else 1.0)
+    rent = service.usd_per_hour * ahead
+    free = replace(service, speed=speed, usd_per_hour=rent, utilization=load)
     rented, even = free.rented_usd_per_million(), free.break_even
     choice = Choice.of(rented, service.api_usd_per_million, ends, **BEST)
     of_price = interval_of(rented, ends.values())

@@ -37,6 +37,8 @@ STARTUP_S = 600.0
 """From ordering an engine until it serves [s]."""
 SPOT_MTBF_S = HOURS_PER_DAY * SECONDS_PER_HOUR
 """Between two interruptions of an engine on spot [s]."""
+SOME_HOURS = HOURS[2::4]
+"""Of a day, enough of them to tell how far another case lies apart."""
 _FAR = 1e9
 _WEEKDAY = "azure_week_{}_weekday_peak_to_trough"
 
@@ -209,6 +211,18 @@ class Busy:
         part = self.fleet.scaled_hours / self.fleet.fixed_hours
         return self.share * where(self.demand.known, where(self.demand.stands, 1.0, part), 1.0)
 
+    def at_speed(self, speed: Any) -> Any:
+        """Utilization over `share` if the engines are so many times as fast [1]: a fleet of one is
+        less busy then, and no cheaper.
+        """
+        of = self.engine
+        engine = replace(
+            of, requests_per_s=of.requests_per_s * speed, service_s=of.service_s / speed
+        )
+        here, there = self.fleet, self.demand.fleet(engine, self.load)
+        ratio = self._at(there, SOME_HOURS) / self._at(here, SOME_HOURS)
+        return where(self.demand.known, ratio, 1.0)
+
     def _at(self, fleet: Fleet, hours: Sequence[float] = HOURS) -> Any:
         """That of a fleet as its hours are paid, if these stand for the day [1]."""
         fixed = fleet.utilization(fleet.fixed_hours)
@@ -222,7 +236,7 @@ class Busy:
         as a guess otherwise.
         """
         above, spread = self.demand.peak_to_mean - 1, peak_spread()
-        here, some = self.demand, HOURS[2::4]  # few hours tell how far the ends lie apart
+        here, some = self.demand, SOME_HOURS
         days = [
             replace(here, peak_to_mean=peak).fleet(self.engine, self.load)
             for peak in (minimum(1 + above * spread, PEAK.high), 1 + above / spread)
