@@ -8,10 +8,10 @@ import numpy as np
 from scaleright import charts
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
-from scaleright.decisions.routing_checks import cascades, kinds, scored, usual_check
+from scaleright.decisions.routing_checks import scored
 from scaleright.decisions.routing_choice import LARGE, THOUSAND, Best, Doubts, Pair, Short
 from scaleright.decisions.routing_choice import model_names as in_models
-from scaleright.decisions.routing_evidence import TAUGHT, failures, judged, routers, savings
+from scaleright.decisions.routing_evidence import TAUGHT, judged, routers
 from scaleright.decisions.routing_tables import pairs_sheet, rates_sheet, ways_sheet
 from scaleright.decisions.routing_tiers import NAMES, Served, Tiers
 from scaleright.decisions.routing_ways import Traffic, Way
@@ -80,7 +80,8 @@ def _beside_large(case: Any, best: Best, one: Way) -> Any:
     total, alone_total = THOUSAND * best.total_usd, THOUSAND * one.total_usd(case.error_usd)
     error, saving = case.error_usd, 1 - best.usd / one.usd
     later = charts.phrase(" instead of {one.seconds:duration}")
-    longer = where(best.seconds == one.seconds, " as well", later)
+    over = best.seconds / one.seconds
+    longer = where((over > 0.995) & (over < 1.005), " as well", later)
     less = where(saving > 0, charts.phrase(", {saving:percent} less"), "")
     instead = charts.phrase(
         " instead of {alone_usd:usd} with {case.large} alone{less}. {right:number 3} % are right"
@@ -165,14 +166,6 @@ def together(traffic: Traffic, pair: Pair) -> Display:
         " <strong>{rescued:number 3} %</strong> of those that the small one fails; and"
         " {only:number 2} % of all requests are right at the small tier alone."
     )
-
-
-def overlaps() -> Display:
-    """A table of published counts of questions that two models get right."""
-    found = failures()
-    percents = [name for name in found.columns if name not in {"benchmark", "small", "large"}]
-    formats = dict.fromkeys(percents, "percent") | {"questions": "whole"}
-    return charts.table(found, "Which questions two models get right, counted", formats)
 
 
 def pairs_table(pairs: Mapping[str, Pair]) -> Display:
@@ -297,102 +290,6 @@ def month(case: Any, bills: tuple[Any, Any], best: Best) -> Display:
         " month instead of {large_usd:usd} with {case.large} alone, errors not counted.",
         provided=best.name != "",
         otherwise="Nothing here is good enough; {case.large} alone costs {large_usd:usd} a month.",
-    )
-
-
-def published_routers() -> Display:
-    """A chart of the requests that published routers send to the large model, as predicted."""
-    found = routers()
-    shown = found.assign(
-        published=100 * found["calls, published"],
-        predicted=100 * found["calls, predicted"],
-        label=found["router"] + "\n" + found["benchmark"],
-    )
-    return charts.show(
-        charts.predicted_vs_measured(
-            shown, "published", "predicted", "label", "% of requests", "published"
-        ),
-        name="published_routers",
-        alt="Share of requests that 16 published routers send to the large model to recover four"
-        " fifths of the gap, published against predicted from the share at half of the gap.",
-    )
-
-
-def published_savings() -> Display:
-    """A table of published savings beside predicted ones."""
-    found = savings().drop(columns="source")
-    percents = [*found.columns][2:]
-    return charts.table(
-        found,
-        "Savings over the large model alone: published, predicted, and of tossing a coin at the"
-        " same quality",
-        dict.fromkeys(percents, "percent"),
-    )
-
-
-def errors_of() -> Display:
-    """How far predictions lie from published figures."""
-    found = judged()
-    calls, gap, saved = (found[name] for name in found)
-    several = [100 * of for of in (calls.error, calls.coin, gap.error, gap.coin)]
-    one, one_coin, two, two_coin = several
-    three, three_coin = 100 * saved.error, 100 * saved.coin
-    return charts.sentence(
-        "The median error is <strong>{one:number 2} %</strong> for the requests at the large model"
-        f" ({calls.rows} routers; a coin {{one_coin:number 2}} %), {{two:number 2}} % for the mean"
-        f" share of the gap ({gap.rows}; a coin {{two_coin:number 2}} %) and"
-        f" <strong>{{three:number 2}} %</strong> for savings ({saved.rows}; a coin"
-        " {three_coin:number 2} %)."
-    )
-
-
-def published_checks() -> Display:
-    """A table of how good published checks are, by kind."""
-    found = kinds().rename(
-        columns={
-            "kind": "who checks",
-            "mix": "default mix",
-            "worst": "its worst checker",
-            "best": "its best checker",
-        }
-    )
-    percents = dict.fromkeys([*found.columns][1:-1], "percent")
-    return charts.table(
-        found,
-        "Wrong answers that published checks flag where they pass as large a share of right ones",
-        percents | {"checkers": "whole"},
-    )
-
-
-def published_cascades() -> Display:
-    """A chart of what published cascades got right more than one model for their bill."""
-    found = cascades()
-    one, unit = found["one model"], "points more right than the best single model for the bill"
-    shown = found.assign(
-        published=(100 * (found["published"] - one)).round(3),
-        predicted=(100 * (found["predicted"] - one)).round(3),
-        label=found["cascade"] + "\n" + found["benchmark"],
-    )
-    return charts.show(
-        charts.predicted_vs_measured(
-            shown, "published", "predicted", "label", unit, "published", log=False
-        ),
-        name="published_cascades",
-        alt="How much more 21 published cascades got right than the best single model for the same"
-        " bill, beside what is predicted from the cascades of other benchmarks.",
-    )
-
-
-def chained_errors() -> Display:
-    """How far predictions of cascades lie from published figures, and what their checks are."""
-    found, usual = scored(), usual_check()
-    error, single, strong = (100 * of for of in found[:3])
-    low, high = cascades()["odds"].agg(["min", "max"])
-    return charts.sentence(
-        f"Of {found.rows} points the median error is <strong>{{error:number 2}} points</strong>;"
-        " the best single model for the same bill is {single:number 2} points off. The odds that"
-        " they point to are {low:number 2} to {high:number 2}, below the {usual.odds:number 2} of"
-        " language models that check mathematics; with those the error is {strong:number 2} points."
     )
 
 

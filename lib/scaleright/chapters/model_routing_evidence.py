@@ -1,0 +1,112 @@
+"""The evidence that the chapter `model_routing` shows: routers, cascades, checks and counts of
+failures, as published and as predicted.
+"""
+
+from scaleright import charts
+from scaleright.charts import Display
+from scaleright.decisions.routing_checks import cascades, kinds, scored, usual_check
+from scaleright.decisions.routing_evidence import failures, judged, routers, savings
+
+
+def overlaps() -> Display:
+    """A table of published counts of questions that two models get right."""
+    found = failures()
+    percents = [name for name in found.columns if name not in {"benchmark", "small", "large"}]
+    formats = dict.fromkeys(percents, "percent") | {"questions": "whole"}
+    return charts.table(found, "Which questions two models get right, counted", formats)
+
+
+def published_routers() -> Display:
+    """A chart of the requests that published routers send to the large model, as predicted."""
+    found = routers()
+    shown = found.assign(
+        published=100 * found["calls, published"],
+        predicted=100 * found["calls, predicted"],
+        label=found["router"] + "\n" + found["benchmark"],
+    )
+    return charts.show(
+        charts.predicted_vs_measured(
+            shown, "published", "predicted", "label", "% of requests", "published"
+        ),
+        name="published_routers",
+        alt="Share of requests that 16 published routers send to the large model to recover four"
+        " fifths of the gap, published against predicted from the share at half of the gap.",
+    )
+
+
+def published_savings() -> Display:
+    """A table of published savings beside predicted ones."""
+    found = savings().drop(columns="source")
+    percents = [*found.columns][2:]
+    return charts.table(
+        found,
+        "Savings over the large model alone: published, predicted, and of tossing a coin at the"
+        " same quality",
+        dict.fromkeys(percents, "percent"),
+    )
+
+
+def errors_of() -> Display:
+    """How far predictions lie from published figures."""
+    found = judged()
+    calls, gap, saved = (found[name] for name in found)
+    several = [100 * of for of in (calls.error, calls.coin, gap.error, gap.coin)]
+    one, one_coin, two, two_coin = several
+    three, three_coin = 100 * saved.error, 100 * saved.coin
+    return charts.sentence(
+        "The median error is <strong>{one:number 2} %</strong> for the requests at the large model"
+        f" ({calls.rows} routers; a coin {{one_coin:number 2}} %), {{two:number 2}} % for the mean"
+        f" share of the gap ({gap.rows}; a coin {{two_coin:number 2}} %) and"
+        f" <strong>{{three:number 2}} %</strong> for savings ({saved.rows}; a coin"
+        " {three_coin:number 2} %)."
+    )
+
+
+def published_checks() -> Display:
+    """A table of how good published checks are, by kind."""
+    found = kinds().rename(
+        columns={
+            "kind": "who checks",
+            "mix": "default mix",
+            "worst": "its worst checker",
+            "best": "its best checker",
+        }
+    )
+    percents = dict.fromkeys([*found.columns][1:-1], "percent")
+    return charts.table(
+        found,
+        "Wrong answers that published checks flag where they pass as large a share of right ones",
+        percents | {"checkers": "whole"},
+    )
+
+
+def published_cascades() -> Display:
+    """A chart of what published cascades got right more than one model for their bill."""
+    found = cascades()
+    one, unit = found["one model"], "points more right than the best single model for the bill"
+    shown = found.assign(
+        published=(100 * (found["published"] - one)).round(3),
+        predicted=(100 * (found["predicted"] - one)).round(3),
+        label=found["cascade"] + "\n" + found["benchmark"],
+    )
+    return charts.show(
+        charts.predicted_vs_measured(
+            shown, "published", "predicted", "label", unit, "published", log=False
+        ),
+        name="published_cascades",
+        alt="How much more 21 published cascades got right than the best single model for the same"
+        " bill, beside what is predicted from the cascades of other benchmarks.",
+    )
+
+
+def chained_errors() -> Display:
+    """How far predictions of cascades lie from published figures, and what their checks are."""
+    found, usual = scored(), usual_check()
+    error, single, strong = (100 * of for of in found[:3])
+    low, high = cascades()["odds"].agg(["min", "max"])
+    return charts.sentence(
+        f"Of {found.rows} points the median error is <strong>{{error:number 2}} points</strong>;"
+        " the best single model for the same bill is {single:number 2} points off. The odds that"
+        " they point to are {low:number 2} to {high:number 2}, below the {usual.odds:number 2} of"
+        " language models that check mathematics; with those the error is {strong:number 2} points."
+    )
