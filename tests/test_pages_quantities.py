@@ -20,6 +20,7 @@ from vega import signal_texts
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 CHAPTERS = (
+    "plan",
     "buy_or_rent",
     "token_cost",
     "load_of_a_day",

@@ -1,0 +1,52 @@
+"""Plans of several workloads side by side: rows of which a page looks one up."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scaleright.decisions.plan import plan
+from scaleright.decisions.plan_parts import STEPS, Part
+from scaleright.decisions.plan_workload import Workload
+from scaleright.formulas import search
+from scaleright.units import figure
+
+NOT_REACHED = "Not reached: one of the limits has to give first."
+_PERIODS = {"Train": "for the run", "Serve": "a year", "Compare": "for the study"}
+
+
+@search
+def plan_rows(workloads: Mapping[str, Workload]) -> dict[str, dict[str, Any]]:
+    """The plan of each workload as a row for `choose`: work, decision, because, sure, met, helps,
+    usd and per (its bill and of what), and of each step do, why and ask, numbered.
+    """
+    return {name: _row(plan(of).parts[0]) for name, of in workloads.items()}
+
+
+def _row(part: Part) -> dict[str, Any]:
+    broken = part.broken
+    helps = "Nothing has to give." if broken is None else _helps(part)
+    steps = {}
+    for number in range(1, len(STEPS) + 1):
+        step = part.steps[number - 1] if part.steps else None
+        steps |= {
+            f"do {number}": step.says if step else NOT_REACHED,
+            f"why {number}": "; ".join(step.because) if step else "the limits break before it",
+            f"ask {number}": step.asked[0].command if step and step.asked else "scaleright plan",
+        }
+    bill = part.figures.get("usd", part.figures.get("usd_per_year"))
+    return {
+        "work": part.work,
+        "decision": part.decision,
+        "because": part.because,
+        "sure": part.sure,
+        "met": broken is None,
+        "helps": helps,
+        "usd": figure(float(bill or 0.0)),
+        "per": _PERIODS[part.work.split(maxsplit=1)[0]],
+    } | steps
+
+
+def _helps(part: Part) -> str:
+    """What would help, the least change first, in a sentence."""
+    assert part.broken is not None
+    told = "; or ".join(change.says for change in part.broken.relaxations)
+    return f"What breaks: {part.broken.says}. What would help: {told}."
