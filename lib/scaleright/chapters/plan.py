@@ -74,7 +74,7 @@ def limits(row: Any) -> Display:
 
 def sure(row: Any) -> Display:
     """How sure the decision is."""
-    return charts.sentence("Of this workload: {row.sure}.")
+    return charts.sentence("{row.sure}")
 
 
 def others(presets: Mapping[str, Any]) -> Display:

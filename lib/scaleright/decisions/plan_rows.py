@@ -36,13 +36,17 @@ def _row(part: Part) -> dict[str, Any]:
     return {
         "work": part.work,
         "decision": part.decision,
-        "because": part.because,
-        "sure": part.sure,
+        "because": _sentence(part.because),
+        "sure": _sentence(part.sure),
         "met": broken is None,
         "helps": helps,
         "usd": figure(float(bill or 0.0)),
         "per": _PERIODS[part.work.split(maxsplit=1)[0]],
     } | steps
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].removesuffix('.')}."
 
 
 def _helps(part: Part) -> str:
