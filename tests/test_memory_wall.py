@@ -37,8 +37,9 @@ def total(*given, **named) -> float:
 
 def test_the_headline_is_the_librarys():
     said = answer(BOOK.notebook("memory_wall").read_bytes())
-    assert f"on 4 H100 SXM takes {si(total('Llama-2-13B', 4), 'B')}" in said
-    assert "The fewest that do: 3." in said
+    assert said.startswith("Train Llama-2-13B on 4 H100 SXM: it fits. ")
+    assert f" {si(total('Llama-2-13B', 4), 'B')} needed on each chip" in said
+    assert "no fewer than 3 chips hold it." in said
 
 
 @pytest.mark.parametrize(

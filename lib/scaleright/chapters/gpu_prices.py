@@ -43,14 +43,20 @@ def answer(
         "{here.low:usd} to {here.high:usd} an hour, {apart:number 2} times apart{regions}"
     )
     span = where(apart > 1, span, where(here.there, "one price only", "none"))
-    month = charts.phrase("the cheapest of all sellers is {cheapest}, at {bill:usd} a month")
-    month = where(bill > 0, month, "no seller with such a price is named, so a month has none")
-    in_region = (bill > 0) | ~(at(bill, region="any") > 0)
+    named, month = bill > 0, charts.say(bill, "usd")
+    advice = charts.phrase("Rent the {case.accelerator}{place} from {cheapest}, the cheapest")
+    nobody = charts.phrase("Ask for offers of the {case.accelerator}{place}: no seller is named")
+    advice = where(named, advice, nobody)
+    month = where(named, month, charts.say(here.usd, "usd"))
+    what = where(named, charts.phrase("a month for {case.accelerators:whole}"), "an hour for one")
+    in_region = named | ~(at(bill, region="any") > 0)
     none, terms = uncommitted(case.accelerator), committed_ratio(case.commit_with, case.accelerator)
     return charts.answer_card(
-        "One <strong>{case.accelerator}</strong> rents for <strong>{here.usd:usd}</strong> an hour"
-        " ({here.counted}{regions}). Its monthly series of on-demand prices {chip.trend}. For your"
-        " case{place} {month}.",
+        "{advice}.",
+        "{month}",
+        "{what}",
+        because="The usual rent is {here.usd:usd} an hour ({here.counted}{regions}).",
+        also="Its monthly series of on-demand prices {chip.trend}.",
         provided=here.there,
         otherwise="<strong>Nobody lists</strong> the {case.accelerator} so: {here.why}.",
         range="{span}",
@@ -83,20 +89,16 @@ def bills(case: Any, offer: Any, bill: Quantity) -> Display:
     offer, bill : that of a row, and what a month of it costs [USD]
     """
     place = _place(case)
-    ranking = charts.ranking(
-        listed_offers(),
-        "option",
-        bill,
-        "usd",
-        "USD a month, with data moved out",
-        only=_asked(case),
-        most=18,
-        color="segment",
-        otherwise="not offered so",
-        along=[*vars(offer).values()],
-    )
+    look: dict[str, Any] = {
+        "only": _asked(case),
+        "most": 18,
+        "color": "segment",
+        "otherwise": "not offered so",
+    }
+    look |= {"along": [*vars(offer).values()]}
+    axis = "USD a month, with data moved out"
     return charts.show(
-        ranking,
+        charts.ranking(listed_offers(), "option", bill, "usd", axis, **look),
         name="bills",
         alt="A month of your case, {case.contract}, at each provider that lists the"
         " {case.accelerator}{place}, the cheapest on top.",

@@ -7,8 +7,8 @@ import numpy as np
 
 from scaleright import catalog, charts, validation
 from scaleright.charts import Display
-from scaleright.ops import floor, maximum, where
-from scaleright.quantity import Quantity, at
+from scaleright.ops import first_case, floor, maximum, where
+from scaleright.quantity import Quantity, at, least
 from scaleright.ranges import Ends
 from scaleright.training import memory, memory_tables
 from scaleright.training.layout import RECOMPUTE, SHARING
@@ -24,17 +24,29 @@ LOGS = {"log_x": True, "log_y": True}
 def answer(
     case: Any, shape: Any, bill: TrainingMemory, holds: Any, few: Any, possible: Any, peaks: Peaks
 ) -> Display:
-    """The answer card: what each chip holds, whether it fits, and the fewest chips that do."""
+    """The answer card: whether it fits on the chips or on how many, and what each holds."""
     chip_total, (range_low, range_high) = bill.total, peaks.around(bill.total)
-    verdict = where(chip_total <= holds, "fits", "does not fit")
-    enough = charts.phrase("The fewest that do: {few:whole}.")
-    least = where(few < np.inf, enough, "No number of them is enough.")
+    fits, parts = chip_total <= holds, {name: -part for name, part in bill.labeled().items()}
+    largest, least_of_all = least(parts)
+    most = -least_of_all
+    of, many = charts.phrase("{case.model} on"), charts.say(case.accelerators, "whole")
+    here = charts.phrase("Train {of} {many} {case.accelerator}: it fits.")
+    more = charts.phrase("Train {of} {few:whole} {case.accelerator}, not on {many}.")
+    none = charts.phrase("Change the settings: no number of {case.accelerator} holds {case.model}.")
+    advice = first_case([(fits, here), (few < np.inf, more)], none)
+    enough = charts.phrase("no fewer than {few:whole} chips hold it")
+    some = [(few == 1, "one chip is enough"), (few < np.inf, enough)]
+    enough = first_case(some, "no number of chips is enough")
+    clear = (range_high <= holds) | (range_low > holds)
+    clear = where(clear, "Sure at every error found so far.", "Too close to call: try it first.")
     span = charts.phrase("{range_low:si B} to {range_high:si B} (all published peaks)")
     span = where(possible, span, "none for sequences that the model was not made for")
     return charts.answer_card(
-        "Training <strong>{case.model}</strong> on {case.accelerators:whole} {case.accelerator}"
-        " takes <strong>{chip_total:si B}</strong> of the {holds:si B} that each has: it"
-        " <strong>{verdict}</strong>. {least}",
+        "{advice}",
+        "{chip_total:si B}",
+        "needed on each chip, which has {holds:si B}",
+        "{clear}",
+        "The largest part, {most:si B}, is for the {largest}; {enough}.",
         provided=possible,
         otherwise="<strong>{case.model}</strong> was made for up to {shape.max_context:whole}"
         " tokens, not for {case.sequence:whole}. Shorten the sequences or choose another model.",

@@ -24,19 +24,29 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
     gain, low, high, per = found.value, found.low, found.high, look_up(METRICS, case.metric)
     reliable, known = say(tested.mean(), "percent"), why_not == ""
     hour, hour_old, dollar = found.hour, found.hour_old, case.metric == "dollar"
-    rents = charts.phrase(", at {hour.usd:usd} ({hour.counted}) and {hour_old.usd:usd}")
-    rents = where(dollar, rents + charts.phrase(" ({hour_old.counted}) an hour"), "")
+    rents = charts.phrase(" Rents: {hour.usd:usd} an hour ({hour.counted}) and {hour_old.usd:usd}")
+    rents = where(dollar, rents + charts.phrase(" ({hour_old.counted})."), "")
     age, old_age = hour.age, hour_old.age
     ages = where(age == old_age, age, charts.phrase("{age} and {old_age}"))
     listed = where(dollar & known, charts.phrase(", {ages} (rents)"), "")
     sure, ahead = found.choice, where(gain >= 1, case.new_chip, case.old_chip)
-    likely = charts.how_sure(sure, "the " + ahead, kind="percent", does="does more")
-    span = charts.phrase("{low:number} to {high:times}; {likely}")
-    span = where(known, span, "none")
+    odds = charts.how_sure(sure, "the " + ahead, kind="percent", does="does more")
+    odds = where(known, charts.phrase("Odds: {odds}.{rents}"), "")
+    likely = charts.confidence(sure.sureness)
+    more, behind = where(gain >= 1, gain, 1 / gain), where(gain >= 1, case.old_chip, case.new_chip)
+    least, most = where(gain >= 1, low, 1 / high), where(gain >= 1, high, 1 / low)
+    span = where(known, charts.phrase("{least:number} to {most:times}"), "none")
+    new, old, result = found.rate_new, found.rate_old, found.new.unit
+    against = charts.phrase(
+        "{case.new_chip} {new:number} {result} and {case.old_chip} {old:number}"
+    )
     return charts.answer_card(
-        "On {case.benchmark}, {case.scenario}, one <strong>{case.new_chip}</strong> does"
-        " <strong>{gain:times}</strong> the work of one <strong>{case.old_chip}</strong>"
-        " {per}{rents}.",
+        "On {case.benchmark}, {case.scenario}, take the {ahead} over the {behind}.",
+        "{more:times}",
+        "the work of the {behind}, {per}",
+        "{likely}",
+        "The {case.statistic} submissions of round {found.in_round}: {against} per accelerator.",
+        "{odds}",
         provided=known,
         otherwise="On {case.benchmark}, {case.scenario}, one <strong>{case.new_chip}</strong>"
         " cannot be compared with one <strong>{case.old_chip}</strong> {per}: {why_not}.",

@@ -25,6 +25,20 @@ def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
     return charts.controls(declared).follow("accelerator", chips, mfu="mfu")
 
 
+def _further(life: Life, hour: Any, flop: Any, sure: Choice, repeats: laws.Repeats) -> Any:
+    """What the budget buys, how often the smaller model sees its data, and the odds."""
+    case, ratio, passes = life.case, life.best.ratio, repeats.passes
+    known = charts.how_sure(sure, "the smaller one", " over its life")
+    over = charts.phrase("in {passes:passes 2} over your unique tokens")
+    cases = [(passes <= 1, "without a repeat of your unique tokens"), (repeats.worth >= 0.9, over)]
+    over = first_case(cases, over + ", if a repeat taught as much as a fresh token")
+    return charts.phrase(
+        "The budget buys {flop:si FLOP} on the {case.accelerator} at {hour.usd:usd} an hour"
+        " ({hour.counted}); the larger model has {ratio:number 2} tokens a parameter. The smaller"
+        " one is trained {over}. Odds: {known}."
+    )
+
+
 def answer(
     case: Any,
     hour: PaidHour,
@@ -43,30 +57,31 @@ def answer(
         less; repeats : of the reader's unique tokens by the cheapest; unseen : how well larger runs
         were predicted
     """
-    lifetime, passes, (range_low, range_high) = case.lifetime_tokens, repeats.passes, doubts.between
+    lifetime, (range_low, range_high) = case.lifetime_tokens, doubts.between
     (size, tokens), ratio, (smaller, longer) = life.best, life.best.ratio, life.cheapest
     refused, instead = life.service.weights.refusal
     largest, pays = si(unseen.largest, "FLOP", 2), saved > 0
-    known = charts.how_sure(sure, "the smaller one", " over its life")
-    known = where(pays, "; " + known, "")
-    over = charts.phrase("in {passes:passes 2} over your unique tokens")
-    cases = [(passes <= 1, "without a repeat of your unique tokens"), (repeats.worth >= 0.9, over)]
-    over = first_case(cases, over + ", if a repeat taught as much as a fresh token")
     words = (
         "<strong>{case.budget_usd:usd}</strong> buys {flop:si FLOP} of training on the"
         " {case.accelerator} at {hour.usd:usd} an hour ({hour.counted}). The lowest loss comes from"
         " <strong>{size:count} parameters on {tokens:count} tokens</strong>, {ratio:number 2}"
         " tokens a parameter. "
     )
+    further = where(pays, _further(life, hour, flop, sure, repeats), "")
+    likely = charts.confidence(sure.sureness)
     return charts.answer_card(
-        words + "If that model then reads and writes {lifetime:count 2} tokens,"
-        " <strong>{smaller:count} on {longer:count}</strong> has the same loss and costs"
-        " <strong>{saved:percent} less</strong> over its life, {over}.",
+        "Train {smaller:count} parameters on {longer:count} tokens, not {size:count} on"
+        " {tokens:count}.",
+        "{saved:percent} less",
+        "cost over a life of {lifetime:count 2} tokens",
+        "{likely}",
+        "Both reach the loss that {case.budget_usd:usd} buys; the smaller one serves for less.",
+        "{further}",
         provided=pays,
         otherwise=words + "It is also the cheapest over its life: it reads and writes no more than"
         " {lifetime:count 2} tokens, too few for a smaller one to save half a percent.",
         always=True,
-        range="{range_low:count} to {range_high:count} parameters compute-optimal (90 %){known}",
+        range="{range_low:count} to {range_high:count} parameters compute-optimal (90 %)",
         as_of="{hour.age} (rents)",
         model_error="loss of runs larger than all that were fitted:"
         f" {charts.say(unseen.median, 'percent')} at the median,"

@@ -33,6 +33,27 @@ def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
     return live.follow("accelerator", chips, compute_efficiency="compute_efficiency")
 
 
+def _advice(step: DecodeStep) -> tuple[Any, Any]:
+    """What makes a token cheaper, with what sets the pace; and what a step mostly reads."""
+    shared = step.weight_bytes >= step.kv_bytes  # by all sequences
+    batch = where(shared, "Decode more sequences together", "Shorten the context")
+    busy = step.memory_s > step.compute_s
+    advice = where(busy, batch + ": memory bandwidth", "Add chips or use fewer bits: arithmetic")
+    return advice, where(shared, "mostly weights", "mostly KV cache")
+
+
+def _unfit(case: Any, weights: Weights, step: DecodeStep, needed: Quantity) -> tuple[Any, ...]:
+    """Whether the weights are refused and how that is said; why there is no step, and no range."""
+    refused, instead = weights.refusal
+    instead = "cannot be given: " + instead
+    unfit = charts.phrase(
+        "does not fit: {needed:whole} or more {case.accelerator} have to hold"
+        " {step.stored_bytes:si B}."
+    )
+    none = where(refused, "none, since it is not served so", "none, since it does not fit")
+    return refused, instead, where(refused, instead, unfit), none
+
+
 def answer(
     case: Any,
     shape: Any,
@@ -49,22 +70,17 @@ def answer(
         beside theirs
     """
     fits, token_flop, step_bytes = needed <= case.accelerators, step.token_flop, step.read_bytes
-    range_low, range_high = between
-    sets_the_pace = where(step.memory_s > step.compute_s, "memory bandwidth", "arithmetic")
+    (range_low, range_high), times = between, charts.say(floors.ratio.median(), "times 2")
+    advice, mostly = _advice(step)
     beyond = charts.phrase(
         " No context beyond {shape.max_context:whole} tokens is published for it."
     )
     within = (shape.max_context == 0) | (case.context <= shape.max_context)
     beyond, beyond_it = where(within, "", beyond), beyond
     span = charts.phrase("{range_low:duration} to {range_high:duration} a step (90 %)")
-    refused, instead = weights.refusal
-    instead = "cannot be given: " + instead
-    unfit = charts.phrase(
-        "does not fit: {needed:whole} or more {case.accelerator} have to hold"
-        " {step.stored_bytes:si B}."
-    )
-    unfit = where(refused, instead, unfit)
-    none = where(refused, "none, since it is not served so", "none, since it does not fit")
+    refused, instead, unfit, none = _unfit(case, weights, step, needed)
+    stored = charts.phrase("The weights are in {weights.precision}.{beyond}")
+    stored = where(fits & ~refused, stored, "")
     span = where(fits & ~refused, span, none)
     work = (
         "To write one token, <strong>{case.model}</strong> in {weights.precision} does"
@@ -72,15 +88,19 @@ def answer(
         " time reads <strong>{step_bytes:si B}</strong> of memory and "
     )
     return charts.answer_card(
-        work + "takes {case.accelerators:whole} {case.accelerator} at least"
-        " <strong>{least_seconds:duration}</strong>: {sets_the_pace} sets the pace.{beyond}",
+        "{advice} sets the pace.",
+        "{least_seconds:duration}",
+        "at least, a step of {case.model} on {case.accelerators:whole} {case.accelerator}",
+        f"Measured steps take {times} as long.",
+        "With {case.batch:whole} at a time a step reads {step_bytes:si B} of memory, {mostly}, and"
+        " does {token_flop:si FLOP} of arithmetic for each token.",
+        "{stored}",
         provided=fits & ~refused,
         otherwise=work + "<strong>{unfit}</strong>{beyond}",
         always=True,
         range="{span}",
         as_of=catalog.resource("models")["as_of"],
-        model_error=f"a floor: measured steps take {charts.say(floors.ratio.median(), 'times 2')}"
-        f" as long (median of {len(floors)} runs)",
+        model_error=f"a floor: measured steps take {times} as long (median of {len(floors)} runs)",
         headline="least_seconds",
         quantities={
             "least_seconds": (least_seconds, "duration"),

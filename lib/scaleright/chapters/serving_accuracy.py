@@ -19,11 +19,16 @@ def answer(case: Any, error: Any, sources: Sequence[str]) -> Display:
     others = look_up({of: serving_errors.figures_of(of) for of in sources}, case.source)
     kept = charts.phrase("{error.inside:percent} of these lie in the 90 % range stated for each")
     kept = where(error.there, kept, "none, since nothing is judged")
+    ours = charts.phrase("rely on this book's model, not on a datasheet's roofline")
+    theirs = charts.phrase("a datasheet's roofline does no worse than this book's model")
+    advice = where(error.median < error.roofline, ours, theirs)
     return charts.answer_card(
-        "Of <strong>{error.rows:whole}</strong> published measurements of the {meaning}{whose}, the"
-        " prediction is <strong>{error.median:percent}</strong> off in the middle, and within"
-        " {error.p90:percent} for nine in ten, by constants that never saw a run {left_out}. A"
-        " roofline by the datasheet is {error.roofline:percent} off.",
+        "For the {meaning}, {advice}.",
+        "{error.median:percent}",
+        "off in the median of {error.rows:whole} measurements",
+        "Within {error.p90:percent}, nine times in ten.",
+        "A roofline by the datasheet is {error.roofline:percent} off.",
+        "Judged on what was published{whose}, by constants that never saw a run {left_out}.",
         provided=error.there,
         otherwise="There is no measurement of the <strong>{meaning}</strong>{whose} that can be"
         " judged. Choose {others}.",

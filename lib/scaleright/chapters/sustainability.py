@@ -32,22 +32,23 @@ def answer(
     ends: tuple[Any, Any],
     off: Summary,
     nobody: Any,
+    best: FirstChange,
 ) -> Display:
-    """Electricity, carbon and water of the work.
+    """Electricity, carbon and water of the work, and what to change first.
 
     years : by place, of the carbon of its grid
     ends : of the carbon that is likely [kg CO2e]
-    off : errors of the published totals that were predicted
-    nobody : why there is no footprint, if so
+    off : errors of the published totals that were predicted; nobody : why there is no footprint
     """
     carbon, training, (range_low, range_high) = made.carbon, of.training, ends
     energy_wh, carbon_kg, water_l = made.energy.watt_hours, carbon.total, made.water.total
     embodied_share = carbon.embodied_share
-    tokens = charts.phrase("A million tokens of {case.model} on {case.accelerator}")
-    run = charts.phrase(
-        "A training run of {case.chip_hours:whole} chip-hours on {case.accelerator}"
-    )
-    work = where(training, run, tokens)
+    run = charts.phrase("of CO2e for {case.chip_hours:whole} chip-hours of {case.accelerator}")
+    work = where(training, run, "of CO2e for a million tokens of " + case.model)
+    sure = charts.how_sure(best.choice, best.first, " of CO2e", best.second, "mass", "leaves less")
+    use, of_use = of.utilization, charts.utilization_source(of.busy)
+    sure = charts.phrase("Odds: {sure}. Use {use:percent}, {of_use}. Water {water_l:volume}.")
+    sure, likely = where(of.known, sure, ""), charts.confidence(best.choice.sureness)
     measured = where(training, "", f"{newest_measured():%Y-%m} (energy), ")
     age = measured + look_up(years, case.place) + " (grid)"
     span = charts.phrase("{range_low:mass} to {range_high:mass} of CO2e (90 %)")
@@ -56,12 +57,14 @@ def answer(
         f"off by {off.median_absolute_percent:.0f} % in the median of {off.rows} published totals"
         f" of training runs, {off.p90_absolute_percent:.0f} % at the 90th percentile"
     )
-    source = charts.utilization_source(of.busy)
     return charts.answer_card(
-        "{work}: <strong>{energy_wh:si Wh}</strong> of electricity,"
-        " <strong>{carbon_kg:mass}</strong> of CO2e, <strong>{water_l:volume}</strong> of water."
-        " {embodied_share:percent} of the carbon is from making the hardware, which is at work"
-        " {of.utilization:percent} of the time, {source}.",
+        "Start with {best.first}: it saves {best.saved:percent} of the carbon.",
+        "{carbon_kg:mass}",
+        "{work}",
+        "{likely}",
+        "Making the hardware emits {embodied_share:percent} of it, {energy_wh:si Wh} of electricity"
+        " the rest.",
+        "{sure}",
         provided=of.known,
         otherwise="{nobody}: choose another model, chip or format.",
         range="{span}",
@@ -280,16 +283,14 @@ def small_or_full(smaller: float, fuller: float, small: float, full: float) -> D
 def images() -> Display:
     """A thousand images of each generator, folded."""
     pictures = eco.images()
-    made_of = charts.table(
-        pictures,
+    words = (
         "1,000 images on an H100 that never waits, in the United States, with server, building and"
-        " making; the side is not stated in the older rows",
-        dict.fromkeys(("side", "chip [J/image]"), "whole")
-        | {"energy": "si Wh", "carbon": "mass", "miles": "number 2"},
-        name="images",
+        " making; the side is not stated in the older rows"
     )
-    ends = pictures["miles"].agg(["min", "max"])
-    fewest, most = (charts.say(miles, "number 2") for miles in ends)
+    said = {"energy": "si Wh", "carbon": "mass", "miles": "number 2"}
+    said |= dict.fromkeys(("side", "chip [J/image]"), "whole")
+    made_of = charts.table(pictures, words, said, name="images")
+    fewest, most = (charts.say(of, "number 2") for of in pictures["miles"].agg(["min", "max"]))
     summary = f"{len(pictures)} generators: {fewest} to {most} miles of an average car"
     return charts.folded(made_of, f"1,000 images from {summary}")
 
@@ -327,9 +328,8 @@ def errors(off: Summary, runs: int) -> Display:
 
 def scored_figures(scored: pd.DataFrame) -> Display:
     """The figures that are scored, folded."""
-    every = charts.table(
-        checks.in_words(scored), "Published and predicted", SIGNED, name="validated"
-    )
+    said = checks.in_words(scored)
+    every = charts.table(said, "Published and predicted", SIGNED, name="validated")
     return charts.folded(every, f"All {len(scored)} scored figures")
 
 

@@ -28,11 +28,16 @@ def answer(case: Any, off: Row, runs: int, coverage: float) -> Display:
     span = where(off.there, span, "none, since no such run is judged")
     kinds = {"all": "", "dense": " of dense models", "experts": " of mixtures of experts"}
     of = look_up(kinds, case.kind)
+    ours = "rely on this book's model, not on a look-up of similar runs"
+    theirs = "a look-up of similar runs does no worse than this book's model"
+    advice = where(off.median < off.look_median, ours, theirs)
     return charts.answer_card(
-        "Of <strong>{off.rows:whole}</strong> published training runs{of}{whose}, the predicted"
-        " time of a step is <strong>{off.median:percent}</strong> off in the middle, and within"
-        " {off.p90:percent} for nine in ten, by constants that never saw a run {left}. The look-up"
-        " any reader could do is {off.look_median:percent} off.",
+        "For the time of a training step, {advice}.",
+        "{off.median:percent}",
+        "off in the median of {off.rows:whole} runs",
+        "Within {off.p90:percent}, nine times in ten.",
+        "The look-up that any reader could do is {off.look_median:percent} off.",
+        "Judged on published runs{of}{whose}, by constants that never saw a run {left}.",
         provided=off.there,
         otherwise="No run{of} from {case.source} can be judged. Choose another publication or"
         " kind.",
