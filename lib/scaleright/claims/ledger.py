@@ -106,6 +106,10 @@ def stated(claim_id: str) -> float:
     return (low + high) / 2
 
 
+OF_GENERATED = "mlperf"
+"""The chapter that explains the claims made by code."""
+
+
 def generated() -> list[Finding]:
     """Claims made by code from a document's tables, not written in `data/claims.csv`: `GENERATED`
     of the modules beside this one.
