@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pybtex.plugin
 from pybtex.database import parse_string
-from scaleright.press import citations, glossary
+from scaleright.press import citations, diagrams, glossary
 
 ROOT = Path(__file__).resolve().parents[1]
 MEANS = glossary.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
@@ -59,3 +60,17 @@ def test_titles_keep_their_capitals_and_sources_are_sorted_under_their_keys():
     assert [entry.label for entry in entries] == ["a", "b"]
     said = [entry.text.render_as("text") for entry in entries]
     assert "A GPU of NVIDIA" in said[0] and "LLMs on H100" in said[1]
+
+
+def test_diagrams_follow_the_page_and_say_what_they_show():
+    for name in diagrams.DRAWN:
+        drawn = ET.fromstring(diagrams.figure(name))
+        svg, words = drawn
+        assert svg.tag == "svg" and words.tag == "figcaption" and len(words.text.split()) > 20
+        assert {text.get("fill") for text in svg.iter("text")} == {"currentColor"}
+        width = float(svg.get("viewBox").split()[2])
+        for text in svg.iter("text"):
+            assert 0 <= float(text.get("x")) <= width
+    assert sum(share for _, share in diagrams.cents({"a": 1, "b": 1, "c": 1})) == 100
+    shares = re.findall(r"(\d+) cents", diagrams.dollar()[1])
+    assert sum(map(int, shares)) == 100 and len(shares) == 7

@@ -16,7 +16,7 @@ import yaml
 from sphinx.search import js_index
 
 from scaleright.outputs import page_json
-from scaleright.press import about, citations, glossary, markup, social
+from scaleright.press import about, citations, diagrams, glossary, markup, social
 from scaleright.press.addresses import notebook_file
 from scaleright.press.repository import Repository
 from scaleright.press.vendor import copy_mathjax, copy_vega
@@ -196,6 +196,7 @@ def setup(app) -> dict:
     once = functools.cache(pybtex.plugin.entry_points)
     pybtex.plugin.entry_points = once  # pyrefly: ignore[bad-assignment]
     citations.register()
+    diagrams.register(app)
     app.add_config_value(
         "comments_config", {}, ""
     )  # Jupyter Book sets it for an extension that is left out

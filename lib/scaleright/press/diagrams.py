@@ -1,0 +1,197 @@
+"""Diagrams that explain, drawn by code where a page says `{diagram}` and a name.
+
+They are drawn in the page's own ink, so that they follow light and dark and paper. Their numbers
+are the library's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from html import escape
+
+BLUE, ORANGE, GREEN, GRAY = "#4c78a8", "#e07b39", "#54a24b", "#8a929b"
+
+
+def _text(x: float, y: float, words: str, anchor: str = "middle", size: int = 13) -> str:
+    return (
+        f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="{size}"'
+        f' fill="currentColor">{escape(words)}</text>'
+    )
+
+
+def _box(x: float, y: float, width: float, height: float, color: str, share: float = 0.3) -> str:
+    return (
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" fill="{color}"'
+        f' fill-opacity="{share}" stroke="{color}"/>'
+    )
+
+
+def _arrow(x: float, y: float, to_x: float, to_y: float) -> str:
+    return (
+        f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="currentColor" fill="none"'
+        ' stroke-width="1.5" marker-end="url(#sr-head)"/>'
+    )
+
+
+_HEAD = (
+    '<defs><marker id="sr-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7"'
+    ' markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="currentColor"/></marker></defs>'
+)
+
+
+_BACK = (
+    '<path d="M190 192Q150 206 118 188" stroke="currentColor" fill="none" stroke-width="1.5"'
+    ' marker-end="url(#sr-head)"/>'
+)
+
+
+def token_path() -> tuple[str, str]:
+    """A token's path through a chip: the drawing, and what it shows."""
+    lines = [
+        _HEAD,
+        *(_box(8, 20, 118, 200, BLUE), _text(67, 40, "Memory (HBM)")),
+        *(
+            _box(20, 56, 94, 66, BLUE, 0.5),
+            _text(67, 86, "weights"),
+            _text(67, 104, "all used", size=11),
+        ),
+        *(_box(20, 136, 94, 66, ORANGE, 0.5), _text(67, 166, "KV cache")),
+        _text(67, 184, "of each request", size=11),
+        *(_box(176, 20, 166, 200, GRAY), _text(259, 40, "Chip")),
+        *(_box(190, 56, 138, 46, GREEN, 0.4), _text(259, 84, "multiply")),
+        *(_box(190, 112, 138, 40, GREEN, 0.4), _text(259, 137, "attention")),
+        *(_box(190, 162, 138, 40, GREEN, 0.4), _text(259, 187, "choose the token")),
+        *(_arrow(116, 88, 188, 79), _arrow(116, 160, 188, 134)),
+        *(_arrow(259, 102, 259, 111), _arrow(259, 152, 259, 161)),
+        *(_arrow(259, 202, 259, 244), _text(259, 262, "next token")),
+        _BACK,
+        _text(152, 220, "kept", size=11),
+    ]
+    told = (
+        "A token's path through a chip: for each token all weights that are used, and the KV cache"
+        " of its request, come from memory to the chip, which multiplies, attends to earlier tokens"
+        " and chooses the next one, whose keys and values are kept. The weights are read once for"
+        " all requests of a batch, the cache for each."
+    )
+    return _svg("".join(lines), 350, 270), told
+
+
+def pipeline_bubble(stages: int = 4, batches: int = 8) -> tuple[str, str]:
+    """What a pipeline bubble is: the drawing, and what it shows."""
+    width, height, slots = 24, 26, batches + stages - 1
+    lines = []
+    for stage in range(stages):
+        y = 24 + stage * (height + 6)
+        lines.append(_text(4, y + 18, f"stage {stage + 1}", "start", 12))
+        for slot in range(slots):
+            x, batch = 58 + slot * (width + 2), slot - stage
+            busy = 0 <= batch < batches
+            lines.append(
+                _box(x, y, width, height, BLUE if busy else ORANGE, 0.45 if busy else 0.15)
+            )
+            lines.append(_text(x + width / 2, y + 18, str(batch + 1) if busy else "–", size=11))
+    bottom = 24 + stages * (height + 6) + 14
+    lines += [
+        _arrow(58, bottom, 58 + slots * (width + 2), bottom),
+        _text(58, bottom + 18, "time", "start", 12),
+    ]
+    share = (slots - batches) / slots  # as drawn
+    told = (
+        f"A pipeline bubble: {stages} stages hand {batches} micro-batches on. A stage can begin"
+        " only when the first micro-batch reaches it, and waits at the end for the others, so that"
+        f" {100 * share:.0f} % of its time is idle: {stages - 1} of {slots} slots. More"
+        " micro-batches make the bubble smaller, more stages make it larger."
+    )
+    return _svg("".join(lines), 62 + slots * (width + 2), bottom + 26), told
+
+
+_PARTS = {
+    "depreciation_usd": "value lost",
+    "capital_usd": "cost of capital",
+    "power_usd": "electricity",
+    "facility_usd": "data center",
+    "maintenance_usd": "maintenance",
+    "insurance_and_tax_usd": "insurance and tax",
+    "people_usd": "people",
+}
+
+
+def cents(parts: Mapping[str, float]) -> list[tuple[str, int]]:
+    """The parts of a sum in whole cents of a dollar, the largest first, together a dollar.
+
+    >>> cents({"a": 1.0, "b": 1.0, "c": 4.0})
+    [('c', 67), ('a', 17), ('b', 16)]
+    """
+    total = sum(parts.values())
+    exact = {name: 100 * usd / total for name, usd in parts.items()}
+    whole = {name: int(share) for name, share in exact.items()}
+    short = 100 - sum(whole.values())
+    for name in sorted(exact, key=lambda name: (whole[name] - exact[name], name))[:short]:
+        whole[name] += 1
+    return sorted(whole.items(), key=lambda part: (-part[1], part[0]))
+
+
+def dollar() -> tuple[str, str]:
+    """Where a dollar goes that is spent on an owned chip in use all day: the drawing, and what it
+    shows.
+    """
+    from scaleright.costs.ownership import Ownership
+
+    bill = Ownership.typical("H100 SXM", "data center").owned_usd_per_year(24.0)
+    largest = cents({_PARTS[name]: usd for name, usd in asdict(bill).items()})
+    lines, scale = [], 165 / largest[0][1]
+    for i, (name, share) in enumerate(largest):
+        y = 8 + i * 30
+        lines += [
+            _text(124, y + 16, name, "end"),
+            _box(132, y, max(share * scale, 1), 22, BLUE, 0.6),
+            _text(138 + share * scale, y + 16, f"{share} ¢", "start"),
+        ]
+    said = ", ".join(f"{share} cents {name}" for name, share in largest)
+    told = (
+        "Where a dollar goes that is spent on one H100 SXM of one's own, in a data center and in"
+        f" use all day: {said}."
+    )
+    return _svg("".join(lines), 350, 16 + 30 * len(largest)), told
+
+
+def _svg(drawing: str, width: float, height: float) -> str:
+    return (
+        f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+        f' aria-hidden="true" font-family="inherit">{drawing}</svg>'
+    )
+
+
+DRAWN: dict[str, Callable[[], tuple[str, str]]] = {
+    "token_path": token_path,
+    "pipeline_bubble": pipeline_bubble,
+    "dollar": dollar,
+}
+
+
+def figure(name: str) -> str:
+    """A diagram as a page shows it, with what it shows under it.
+
+    >>> figure("pipeline_bubble").count("<rect")
+    44
+    """
+    svg, told = DRAWN[name]()
+    return f'<figure class="sr-diagram">{svg}<figcaption>{escape(told)}</figcaption></figure>'
+
+
+def register(app) -> None:
+    """Let pages say `{diagram}`."""
+    from docutils import nodes
+    from docutils.parsers.rst import Directive
+
+    class Diagram(Directive):
+        required_arguments = 1
+
+        def run(self) -> list[nodes.Node]:
+            name = self.arguments[0]
+            if name not in DRAWN:
+                raise self.error(f"no diagram {name!r}; there are: {', '.join(sorted(DRAWN))}")
+            return [nodes.raw("", figure(name), format="html")]
+
+    app.add_directive("diagram", Diagram)
