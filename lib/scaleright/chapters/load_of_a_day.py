@@ -8,25 +8,27 @@ from scaleright import charts
 from scaleright.catalog import fact
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
-from scaleright.costs.day_bills import FIXED, SCALED, DayBill, YearAhead
+from scaleright.costs.day_bills import BASE, FIXED, SCALED, DayBill, YearAhead, plan_choice
 from scaleright.costs.day_choices import DayChoices
 from scaleright.inference.day import DayFleet
 from scaleright.inference.day_simulated import Peak, PlayedDay, peaks_sheet
+from scaleright.inference.paid_engines import whole_engines
 from scaleright.inference.traffic import NINETEEN_OF_TWENTY
 from scaleright.market import PaidHour, Rents
 from scaleright.ops import first_case, maximum, where
-from scaleright.quantity import Quantity
+from scaleright.quantity import Quantity, look_up
 from scaleright.ranges import Ends
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 from scaleright.validation import days
-from scaleright.validation.serving_rates import at_rates
+from scaleright.validation.day_fleets import simulated_in_words
+from scaleright.validation.serving_rates import at_rates, first_token_gap
 
-HOUR, ENGINES = "hour of the day", "engines"
-FROM_START, SPENT = "day from today", "USD spent"
+HOUR, ENGINES, FROM_START, SPENT = "hour of the day", "engines", "day from today", "USD spent"
 ACROSS = "utilization of the busiest time"
 """Axes of the charts."""
 UNPLAYED = "Nothing is served, so that nothing is simulated."
 BASED = "as a base under the contract with bursts by the hour"
+NO_BILL = "There is no bill."
 
 
 def controls(case: Any) -> tuple[Controls, DayChoices]:
@@ -38,9 +40,9 @@ def controls(case: Any) -> tuple[Controls, DayChoices]:
 def _refusal(case: Any, fleet: DayFleet, hour: PaidHour) -> Any:
     """Why there is no answer, and what helps."""
     slow = charts.phrase(
-        "the quickest engine, a fifth as full as it could be, needs {fleet.least_ttft_s:duration"
-        " 2} for the first tokens of nineteen of twenty, long prompts among them. Promise that or"
-        " more, or take a faster accelerator."
+        "the quickest engine needs {fleet.least_ttft_s:duration 2} for the first token of one of"
+        " the longest prompts, with nobody waiting. Promise that or more, or take a faster"
+        " accelerator."
     )
     pace = "no engine of one node keeps that pace. Promise a slower one, or take another."
     none = "no node of it holds the model. Take another accelerator."
@@ -55,8 +57,7 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
     there = fleet.served & hour.there & rents.by_the_hour.there
     how = first_case([(best == FIXED, "at a fixed size"), (best == SCALED, SCALED)], BASED)
     usd, saving, busy, most = bill.usd_per_million(), bill.saving, bill.utilization, fleet.peak
-    low, high = bill.ends()
-    dear = rents.by_the_hour.usd / hour.usd
+    (low, high), dear = bill.ends(), rents.by_the_hour.usd / hour.usd
     saved = charts.phrase("autoscaling alone saves {saving:percent} of a fixed fleet's bill")
     lost = charts.phrase(
         "autoscaling alone saves nothing, since an hour that may be given back costs"
@@ -64,12 +65,7 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
     )
     worth = where(saving > 0.005, saved, lost)
     worth = where(most <= 1, "one engine is the least there is to scale", worth)
-    refusal = _refusal(case, fleet, hour)
-    kept = "simulated fleets of this trace gave their first tokens as promised"
-    missed = (
-        "simulated fleets of this trace were mostly too few, since long prompts wait for each other"
-    )
-    kept = where(case.trace == "long conversation", missed, kept)
+    refusal, kept = _refusal(case, fleet, hour), look_up(simulated_in_words(), case.trace)
     judged = charts.predicted_within(fleet.low, fleet.high, fleet.lent)
     return charts.answer_card(
         "Run the fleet <strong>{how}</strong>, {cheapest:usd} a day: {case.requests_per_day:whole}"
@@ -101,17 +97,13 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
 def day(hour: Quantity, fleet: DayFleet) -> Display:
     """A chart of a day: engines that its requests would fill, and those that run."""
     rows = {"hour": [half / 2 for half in range(49)]}
-    series = {
-        "filled by requests": fleet.filled(hour),
-        SCALED: fleet.at_hour(hour),
-        FIXED: fleet.peak + 0 * hour,
-    }
+    series = {"filled by requests": fleet.filled(hour), SCALED: fleet.at_hour(hour)}
+    series[FIXED] = fleet.peak + 0 * hour
     return charts.show(
         charts.lines(rows, "hour", series, "number", HOUR, ENGINES, along=hour),
         name="day",
-        alt="Engines by the hour of the day: those that the requests would fill, a wave with its"
-        " peak in the afternoon; those that an autoscaled fleet runs, in whole steps above it; and"
-        " the fixed fleet of {fleet.peak:whole}.",
+        alt="Engines by the hour of the day: those that the requests would fill, a wave; those of"
+        " an autoscaled fleet, in whole steps above it; the fixed fleet of {fleet.peak:whole}.",
     )
 
 
@@ -121,20 +113,36 @@ def words(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
     return charts.sentence(
         "One engine has <strong>{of.seats:whole seats}</strong>, which keep the pace, and serves"
         " {of.requests_per_s:requests a second} if they are all taken; a request sits"
-        " {of.service_s:duration 2}. A request costs {bill.usd_per_request:usd}. The paid hours of"
-        " a day could write {idle:count} output tokens more.",
+        " {of.service_s:duration 2}. The paid hours could write {idle:count} output tokens more.",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )
 
 
 def plans(bill: DayBill) -> Display:
-    """A chart of what a day costs under each plan."""
-    rows = {name: of.usd_per_day for name, of in bill.plans.items()}
-    return charts.show(
-        charts.bars(rows, "plan", None, "usd", "USD a day"),
-        name="plans",
-        alt="A day's bill of the fixed fleet, the autoscaled one and a base with bursts.",
+    """What a day costs under each plan."""
+    fixed, scaled, based = (bill.plans[name].usd_per_day for name in (FIXED, SCALED, BASE))
+    return charts.sentence(
+        "A day costs <strong>{fixed:usd}</strong> at a fixed size, <strong>{scaled:usd}</strong>"
+        " autoscaled, and <strong>{based:usd}</strong> as a base under the contract with bursts by"
+        " the hour.",
+        provided=fixed > 0,
+        otherwise="No engine serves this day.",
+    )
+
+
+def worth_of_knowing(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
+    """What it would save to know each input before choosing how to run the fleet."""
+    choice = plan_choice(fleet, bill, case)
+    rents, speed, peak, size = choice.worth().values()
+    return charts.sentence(
+        "Between a fixed fleet and one that follows the day the cheaper one is so with"
+        " <strong>{choice.sureness:chance}</strong>. To know beforehand would save, a day:"
+        " {peak:usd} for the height of the busiest time, {size:usd} for the requests of a day,"
+        " {speed:usd} for the speed of your engines, and {rents:usd} for the rents of the year"
+        " ahead.",
+        provided=fleet.served & (bill.chosen.usd_per_day > 0),
+        otherwise=NO_BILL,
     )
 
 
@@ -143,14 +151,16 @@ def seats(case: Any, fleet: DayFleet) -> Display:
     of, peak = fleet.engine, fleet.traffic.peak_per_s
     filled, taken = peak * of.service_s, of.needed(peak) * of.seats
     swing = NINETEEN_OF_TWENTY * of.bunching**0.5
+    up, more = fleet.available, fleet.peak - maximum(whole_engines(fleet.busiest, 1.0), fleet.least)
     share = filled / taken
     return charts.sentence(
         "At the busiest time {peak:requests a second} would fill <strong>{filled:number 2}"
         " seats</strong> if nobody waited. In this trace one request in twenty meets a load"
         " {swing:percent 2} above the mean or more, so that {taken:number 2} seats keep"
         " nineteen of twenty requests from waiting longer than they may: {share:percent 2}"
-        " utilization is all that the peak itself allows. On spot each engine is taken away"
-        " {case.interruptions_per_day:number 2} times a day besides, for which no seat is kept.",
+        " utilization is all that the peak itself allows. Under this contract an engine is up"
+        " {up:percent 3} of its paid time, so that {more:whole} engines more stand in for those"
+        " that are taken away; the simulation takes them away at random.",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )
@@ -178,9 +188,7 @@ def by_size(case: Any, bill: DayBill) -> Display:
         charts.rule(per_day, across, "you", log=True, foot=True)
         + charts.lines(sizes, "size", busy, "percent", *axes, **look),
         name="by_size",
-        alt="Utilization of the fleet against requests a day: low while one engine is too much,"
-        " then rising, and flat where bunches and nights rule, at {bill.utilization:percent} for"
-        " you.",
+        alt="Utilization against requests a day: {bill.utilization:percent} for you.",
     )
 
 
@@ -191,8 +199,7 @@ def by_trace(case: Any, bill: DayBill, tables: DayChoices) -> Display:
     return charts.show(
         charts.bars(rows, "trace", usd, "usd", "USD per million output tokens", along=along),
         name="by_trace",
-        alt="USD per million output tokens with their prompts, for requests like those of each"
-        " trace: code completion, with long prompts, short answers and wild bursts, is dearest.",
+        alt="USD per million output tokens with their prompts, for requests like each trace's.",
     )
 
 
@@ -218,8 +225,7 @@ def latency_chart(found: pd.DataFrame, promised: float, *depends: Quantity) -> D
         charts.lines(found, "busy", both, "duration 2", *axes, log_y=True, x_kind="percent")
         + charts.rule(promised, up, "promised", horizontal=True, log=True),
         name="latency",
-        alt="Median and 95th percentile of the time to the first token against utilization at the"
-        " busiest time, simulated: flat, then a wall.",
+        alt="Simulated time to the first token against utilization: flat, then a wall.",
     )
     return charts.at_defaults(shown, *depends)
 
@@ -265,8 +271,7 @@ def year(days_ahead: Quantity, ahead: YearAhead, case: Any) -> Display:
             rows, "day", ahead.spent(days_ahead), "usd", FROM_START, SPENT, along=days_ahead
         ),
         name="year",
-        alt="What is spent from today on, as expected and if prices fall or rise as they did in"
-        " years on record, beside the budget.",
+        alt="What is spent from today on, as expected and if prices fall or rise, and the budget.",
     )
 
 
@@ -287,7 +292,7 @@ def budget(case: Any, bill: DayBill, ahead: YearAhead) -> Display:
         "The first month costs <strong>{first:usd}</strong> and the year {whole:usd}, with demand"
         " that changes by {case.growth_per_month:percent} a month.{said}",
         provided=bill.chosen.usd_per_day > 0,
-        otherwise="There is no bill.",
+        otherwise=NO_BILL,
     )
 
 
@@ -304,7 +309,7 @@ def units(case: Any, bill: DayBill) -> Display:
         " each a month, and a feature that sends {case.feature_share:percent} of the requests"
         " {feature:usd}.",
         provided=bill.chosen.usd_per_day > 0,
-        otherwise="There is no bill.",
+        otherwise=NO_BILL,
     )
 
 
@@ -321,7 +326,7 @@ def alerts(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
         " 95th percentile of the first token above {case.ttft_s:duration 2} (the promise), and more"
         " than {waiting:whole} requests waiting (the last of them waits too long).",
         provided=bill.chosen.usd_per_day > 0,
-        otherwise="There is no bill to watch.",
+        otherwise=NO_BILL,
     )
 
 
@@ -339,8 +344,7 @@ def tornado(case: Any, bill: DayBill) -> Display:
     return charts.show(
         charts.tornado(ends, usd, "usd", "USD per million output tokens"),
         name="tornado",
-        alt="What the shape of the day, its size and the promises do to the {usd:usd} of a million"
-        " output tokens.",
+        alt="What the day's shape and size and the promises do to the {usd:usd} a million tokens.",
     )
 
 
@@ -351,8 +355,7 @@ def _within(of: Quantity, factor: float) -> Ends:
 def shapes() -> Display:
     """A table of published days beside the shape that the chapter gives a day."""
     found = days.shapes_sheet()
-    formats = {name: "number 2" for name in found if name not in {"day", "error"}}
-    formats |= {"error": _signed}
+    formats = {name: "number 2" for name in found if name != "day"} | {"error": _signed}
     return charts.table(found, "Days of a published week, and their shape by this chapter", formats)
 
 
@@ -365,9 +368,8 @@ def rates() -> Display:
             in_ms, "published", "predicted", "figure", "milliseconds", "published"
         ),
         name="rates",
-        alt="Times to the first and of further tokens of one H200 that serves Llama-3.1-70B at half"
-        " a request to three requests a second, published and simulated: further tokens lie on the"
-        " line, first ones above it.",
+        alt="Times to the first and of further tokens of one H200 at half a request to three"
+        " requests a second, published and simulated: first ones lie above the line.",
     )
 
 
@@ -376,9 +378,7 @@ def rate_errors() -> Display:
     error = at_rates().groupby("figure")["error"].median()
     first, late = error["first token, median"], error["first token, 95th percentile"]
     token, slow = error["further token, median"], error["further token, 95th percentile"]
-    count, of = float(len(at_rates())), at_rates().set_index("figure").loc["first token, median"]
-    seen = float(of["published"].median())
-    gap = float((of["predicted"] - of["published"]).median())
+    count, (seen, gap) = float(len(at_rates())), first_token_gap()
     return charts.sentence(
         "Of these {count:whole} figures the simulation is off by {token:percent} in the median for"
         " further tokens ({slow:percent} at their 95th percentile), and by <strong>{first:percent}"

@@ -7,19 +7,24 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scaleright.costs.commitment import CHANGE, mean_price_over_first
+from scaleright.costs.serving_doubts import load_spread
 from scaleright.costs.tokens import MILLION
 from scaleright.formulas import NON_NEGATIVE, POSITIVE, Domain, closed_form, lookup
 from scaleright.inference.day import DayFleet
 from scaleright.inference.paid_engines import FILL
+from scaleright.information import Choice
 from scaleright.market import Rents, unfixed, yearly_drift
 from scaleright.ops import exp, log, maximum, minimum, sqrt, where
-from scaleright.quantity import least, pick
+from scaleright.quantity import given, least, pick
+from scaleright.ranges import Ends
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR
 
 FIXED, SCALED, BASE = "fixed", "autoscaled", "base and bursts"
 """Ways to run a fleet: as many engines as the busiest time takes, all day; as many as each hour
 takes; those of the quietest hour under the contract, and the others by the hour.
 """
+LOW_PEAK, HIGH_PEAK = 1.2, 2.3
+"""Busiest time over the mean between which published services lie [azurellm2024]."""
 GROWTH = Domain(-0.2, 0.2, (-0.1, 0.1))
 
 
@@ -166,6 +171,26 @@ def day_bill(fleet: DayFleet, rents: Rents, case: Any) -> DayBill:
     chosen = (pick({name: of[at] for name, of in plans.items()}, case.scaling) for at in range(3))
     best = least({name: of.usd_per_day for name, of in plans.items()})
     return DayBill(fleet, plans, Plan(*chosen), best)
+
+
+@lookup
+def plan_choice(fleet: DayFleet, bill: DayBill, case: Any) -> Choice:
+    """A fleet that follows the day, or a fixed one, by what a day costs [USD/day]; nobody knows the
+    rents of the year ahead where no contract holds them, how fast engines are in practice, how high
+    the busiest time is, and how many requests come.
+
+    Faster engines are as many requests fewer.
+    """
+    ahead, drift = given("rents_ahead", 1.0), yearly_drift().mean_over(1.0)
+    usd = {name: of.usd_per_day + of.loose_usd * (ahead - 1) for name, of in bill.plans.items()}
+    size, peak, factor = case.requests_per_day, case.peak_to_mean, load_spread()
+    ends = {
+        "rents of the year ahead": Ends(ahead, drift[0], drift[1]),
+        "speed in practice": Ends(size, size / fleet.high, size / fleet.low),
+        "busiest time over the mean": Ends(peak, LOW_PEAK, HIGH_PEAK),
+        "requests a day": Ends(size, size / factor, size * factor),
+    }
+    return Choice.of(minimum(usd[SCALED], usd[BASE]), usd[FIXED], ends, rents_ahead=1.0)
 
 
 @dataclass(frozen=True)

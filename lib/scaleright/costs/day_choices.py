@@ -1,15 +1,18 @@
 """What a day of traffic may choose from, as rows for `choose`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, Self
 
-from scaleright.formulas import lookup
+from scaleright.catalog import shared
+from scaleright.formulas import lookup, search
 from scaleright.inference.day import DayEngine, DayFleet, Traffic, day_fleet
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.formats import USUAL
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
+from scaleright.inference.prefix_cache import kept_share, stays_s
 from scaleright.inference.traffic import TRACES, trace_terms
 from scaleright.market import Hours
 from scaleright.ops import where
@@ -20,6 +23,10 @@ from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 _LENGTHS = ("input_tokens", "output_tokens", "input_cv", "output_cv", "correlation")
 DAY_S = HOURS_PER_DAY * SECONDS_PER_HOUR
 MINUTE_S = 60.0
+ALL = "all"
+"""The choice of a cache that keeps every prefix, as one beside the engines may."""
+_PACE, _PROMISE_S, _TURNS = 30.0, 16.0, 12
+"""Pace [token/s] and first token [s] at which the prefixes that fit are found, and turns of it."""
 
 
 @dataclass(frozen=True)
@@ -29,17 +36,21 @@ class DayChoices:
     engines : by model and accelerator, in the usual format
     traces : by trace, see `traffic.trace_terms`
     hours : what an hour of each accelerator costs
+    kept : by model, accelerator and trace, the share of prefixes that fits, see `fitting`
     """
 
     engines: Engines
     traces: Mapping[str, Mapping[str, Any]]
     hours: Hours
+    kept: Mapping[tuple[str, ...], Mapping[str, Any]]
 
     @classmethod
     def of(cls, models: Sequence[str], accelerators: Sequence[str]) -> Self:
         """Those of some models on some accelerators."""
         traces = {name: trace_terms(name) for name in TRACES}
-        return cls(Engines.of(models, accelerators, ()), traces, Hours(accelerators))
+        of = product(models, accelerators, traces)
+        kept = {key: {"kept": fitting(*key)} for key in of}
+        return cls(Engines.of(models, accelerators, ()), traces, Hours(accelerators), kept)
 
     def usual(self) -> dict[str, dict[str, Any]]:
         """What follows the choice of a trace: the share of prompts that a cache would hold."""
@@ -48,7 +59,9 @@ class DayChoices:
     def traffic(self, case: Any) -> Traffic:
         """The traffic of a case."""
         terms = choose(self.traces, case.trace)
-        load = _load(terms, case.cached_share)
+        fits = choose(self.kept, case.model, case.accelerator, case.trace).kept
+        kept = where(case.prefixes == ALL, 1.0, fits)
+        load = _load(terms, case.cached_share * kept)
         return Traffic(
             case.requests_per_day,
             case.waiting_share,
@@ -81,11 +94,43 @@ def _load(terms: Mapping[str, Any], cached_share: Any) -> Load:
     return Load(**lengths, cached_share=cached_share)
 
 
+@search
+@shared
+def fitting(model: str, accelerator: str, trace: str) -> float:
+    """Share of what a cache of everything would hold of the prompts of a trace that the memory of
+    an engine holds beside its requests at the busiest time [1]; 1 where there is no engine.
+
+    Of the engines of a node that is which serves most for each chip; requests go to the engine that
+    has their prefix.
+
+    >>> 0.1 < fitting("Llama-3.3-70B", "H100 SXM", "long conversation") < 0.9
+    True
+    """
+    terms = trace_terms(trace)
+    load = _load(terms, terms["cached_share"])
+    terms = terms["long_tokens"], terms["bunching"]
+    found = [(0.0, 1.0)]
+    for one in engines_in(model, accelerator)[1]:
+        if one.reader or one.slots(load) < 1:
+            continue
+        kept, of = 1.0, None
+        for _ in range(_TURNS):  # half of the way each turn, since less kept is more to keep
+            now = replace(load, cached_share=load.cached_share * kept)
+            of = DayEngine.of(one, Traffic(1.0, 0.0, 1.0, now, *terms, _PACE, _PROMISE_S))
+            rate = float(of.filled * of.requests_per_s)
+            running = float(of.filled * of.seats)
+            kept = (kept + float(kept_share(float(stays_s(one, now, running, rate))))) / 2
+        if of is not None and of.kept:
+            found.append((float(of.filled * of.requests_per_s / of.chips), round(kept, 3)))
+    return max(found)[1]
+
+
 @lookup
 def require_engine(
     model: str,
     accelerator: str,
     trace: str,
+    prefixes: str,
     cached_share: float | None,
     pace_tokens_per_s: float,
     ttft_s: float,
@@ -99,7 +144,8 @@ def require_engine(
     """
     terms = trace_terms(trace)
     share = terms["cached_share"] if cached_share is None else cached_share
-    load = _load(terms, share)
+    kept = 1.0 if prefixes == ALL else fitting(model, accelerator, trace)
+    load = _load(terms, share * kept)
     own = [one for one in engines_in(model, accelerator)[1] if not one.reader]
     if not own or all(one.slots(load) < 1 for one in own):
         raise ValueError("no node of it holds the model and a request; choose another accelerator")
@@ -118,8 +164,7 @@ def require_engine(
     raise ValueError(
         "one in twenty prompts is longer than"
         f" {terms[0]:,.0f} tokens, and the quickest engine needs {min(in_time):.2g} s for the first"
-        " tokens of nineteen of twenty, even a fifth as full as it could be; promise that or more,"
-        " or take a faster accelerator"
+        " token of that with nobody waiting; promise that or more, or take a faster accelerator"
     )
 
 

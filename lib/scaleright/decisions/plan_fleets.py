@@ -70,7 +70,7 @@ class Fleets:
             "contract": CONTRACTS[0],
         } | LONG
         more = {"cached_share": terms["cached_share"], "rent_usd_per_hour": 0.0}
-        more |= {"interruptions_per_day": 1.0}
+        more |= {"interruptions_per_day": 1.0, "prefixes": "what fits"}
         case = SimpleNamespace(**{of: given(of, it) for of, it in (values | more).items()})
         rents, fleet = tables.hours.rents(case), tables.fleet(case)
         bill = day_bill(fleet, rents, case)
@@ -123,11 +123,11 @@ def _equal(
     lengths: tuple[float, float],
 ) -> dict[str, float]:
     """Time of a request over that of the trace's, on each accelerator; 1 where neither is known."""
-    times = {}
+    times, cached_share = {}, tables.traffic(case).load.cached_share
     for name, (reads, writes) in (("mean", mean), ("asked", lengths)):
         kind = case.model, case.accelerator, USUAL
         speed = node_speed(
-            tables.engines, *kind, Load(reads, writes, case.cached_share), case.pace_tokens_per_s
+            tables.engines, *kind, Load(reads, writes, cached_share), case.pace_tokens_per_s
         )
         times[name] = writes / speed.tokens_per_s
     ratio = read_at({"ratio": times["asked"] / times["mean"]}, {"accelerator": np.array(chips)})

@@ -24,9 +24,8 @@ from scaleright.inference.traffic import NINETEEN_OF_TWENTY, bunching_in, load_a
 from scaleright.ops import floor, maximum, minimum, sqrt, where
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
-FILLED = (0.2, 0.4, 0.6, 0.8, 1.0)
-"""How full an engine may be, over how full bunches let it be, from which the fullest is taken whose
-prompts do not wait too long for each other."""
+LEAST_FILLED = 0.1
+"""How full an engine is at least, over how full bunches let it be, that is sized for a promise."""
 
 
 @closed_form(offered=NON_NEGATIVE, patience=NON_NEGATIVE, bunching=NON_NEGATIVE)
@@ -96,7 +95,8 @@ class DayEngine:
     requests_per_s : that it serves at most [1/s]
     service_s : for which a request sits, if all seats are taken [s]
     ttft_s : within which nineteen of twenty who find a free seat have their first token, the
-        longest prompts and those that wait for others to be read among them [s]
+        longest prompts and those that wait for others to be read among them, if the engine is no
+        fuller than `filled` [s]
     tpot_s : time of a further token, if all seats are taken [s]
     bunching : of the traffic in a window of sitting and waiting [1]
     patience : allowed wait over the time of sitting [1]
@@ -139,7 +139,10 @@ class DayEngine:
         load, fresh = traffic.load, 1 - traffic.load.cached_share
         longer = one.prompt_s(traffic.long_tokens * fresh) - one.prompt_s(load.new_tokens)
         service_s = taken / at.requests_per_s
-        ttft_s, filled = _first_token(at, maximum(longer, 0.0), service_s, traffic)
+        longer_s = maximum(longer, 0.0)
+        patient_s = maximum(traffic.ttft_s - at.ttft_s - longer_s, 0.0)
+        bunches = bunching_in(traffic.bunching, service_s + patient_s)
+        ttft_s, filled = _first_token(at, longer_s, bunches, traffic)
         wait_s = maximum(traffic.ttft_s - ttft_s, 0.0)
         return cls(
             1.0,
@@ -149,7 +152,7 @@ class DayEngine:
             service_s,
             ttft_s,
             at.tpot_s,
-            bunching_in(traffic.bunching, service_s + wait_s),
+            bunches,
             wait_s / service_s,
             filled,
         )
@@ -171,34 +174,27 @@ class DayEngine:
         return maximum(seats / self.seats, requests_per_s / (self.requests_per_s * self.filled))
 
 
-def _first_token(
-    at: CurvePoint, longer_s: Any, service_s: Any, traffic: Traffic
-) -> tuple[Any, Any]:
+def _first_token(at: CurvePoint, longer_s: Any, bunches: Any, traffic: Traffic) -> tuple[Any, Any]:
     """The first token of nineteen of twenty who find a free seat [s], and how full the engine may
-    be for it [1]: the fullest of `FILLED` that keeps the promise, or the least.
+    be for it [1]: as full as bunches let it be, or less where prompts would wait too long for each
+    other, by a straight line from nobody waiting, which lies above the curve.
 
     longer_s : by which one of the longest prompts is read longer than the mean one [s]
+    bunches : of the traffic in a window of sitting and waiting [1]
 
     Source: means add, and so do the squares of what two independent times lie above them.
     """
-    bunches = bunching_in(traffic.bunching, service_s + traffic.ttft_s)
     most = 1 / (1 + NINETEEN_OF_TWENTY * sqrt(bunches))
     varies = traffic.load.input_cv * maximum(at.mixed_s - at.plain_s, 0.0) / at.mixed_s
-    read_s = at.carried / at.requests_per_s
-    kept_s, kept = None, None
-    for share in FILLED:
-        filled = share * most
-        busy = minimum(filled * at.carried, 0.95)
-        lasts_s = read_s * (1 + varies * varies) / (1 - busy)
-        come = filled * at.requests_per_s * lasts_s
-        clumping = 1 + bunching_in(traffic.bunching, lasts_s) * come
-        of = busy, read_s, varies, clumping
-        waits_s = maximum(late_reading_wait_s(*of) - reading_wait_s(*of), 0.0)
-        ttft_s = at.ttft_s + sqrt(longer_s * longer_s + waits_s * waits_s)
-        keeps = ttft_s <= traffic.ttft_s
-        kept = filled if kept is None else where(keeps, filled, kept)
-        kept_s = ttft_s if kept_s is None else where(keeps, ttft_s, kept_s)
-    return kept_s, kept
+    read_s, busy = at.carried / at.requests_per_s, minimum(most * at.carried, 0.95)
+    lasts_s = read_s * (1 + varies * varies) / (1 - busy)
+    clumping = 1 + bunching_in(traffic.bunching, lasts_s) * most * at.requests_per_s * lasts_s
+    of = busy, read_s, varies, clumping
+    waits_s = maximum(late_reading_wait_s(*of) - reading_wait_s(*of), 0.0)
+    alone_s, full_s = at.ttft_s + longer_s, at.ttft_s + sqrt(longer_s**2 + waits_s**2)
+    share = (traffic.ttft_s - alone_s) / maximum(full_s - alone_s, 1e-9)
+    kept_s = maximum(minimum(full_s, traffic.ttft_s), alone_s)
+    return kept_s, most * minimum(maximum(share, LEAST_FILLED), 1.0)
 
 
 @dataclass(frozen=True)
@@ -208,8 +204,8 @@ class DayFleet(Fleet):
     served : whether an engine keeps pace and first token [truth value]
     held : whether a node holds the model [truth value]
     fits_pace : whether one keeps the pace [truth value]
-    least_ttft_s : the same as `ttft_s` of the engine, on the quickest of those that keep the
-        pace [s]
+    least_ttft_s : first token of one of the longest prompts on the quickest of those that keep the
+        pace, with nobody waiting, where none keeps the promise [s]
     low, high : bounds of measured over predicted speed [1]
     lent : what the speed rests on, where that is not enough runs of such engines, in words
     weights : in which format

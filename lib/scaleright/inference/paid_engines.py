@@ -82,6 +82,11 @@ class Fleet:
         now, then = (self.traffic.at_hour(of) for of in (hour, soon))
         return minimum(self.whole(maximum(now, then)), self.peak)
 
+    @property
+    def busiest(self) -> Any:
+        """Engines that the busiest time fills, with room for chance and bunches [1]."""
+        return self.engine.needed(self.traffic.peak_per_s)
+
     @cached_property
     def hourly(self) -> Sequence[Any]:
         """Those of each of `HOURS` [1]."""

@@ -56,6 +56,21 @@ def _run(of: Mapping[str, Any]) -> dict[str, float]:
 
 
 @simulation
+def first_token_gap() -> tuple[float, float]:
+    """Published median time to the first token, in the middle of the rates, and by how much the
+    predicted one is longer [s].
+
+    >>> seen_s, gap_s = first_token_gap()
+    >>> 0.05 < seen_s < 0.07, 0 < gap_s < 0.02
+    (True, True)
+    """
+    rows = at_rates()
+    rows = rows[rows["figure"] == "first token, median"]
+    gap_s = rows["predicted"] - rows["published"]
+    return float(rows["published"].median()), float(gap_s.median())
+
+
+@simulation
 @remembered
 def at_rates() -> pd.DataFrame:
     """Every published figure at a rate of requests beside that of the simulation.

@@ -5,6 +5,7 @@ def serves_day(
     model: str,
     accelerator: str,
     trace: str,
+    prefixes: str,
     cached_share: float | None,
     pace_tokens_per_s: float,
     ttft_s: float,
@@ -12,7 +13,7 @@ def serves_day(
     """An engine of one node that keeps the pace and the time to the first token of a trace."""
     from scaleright.costs.day_choices import require_engine
 
-    require_engine(model, accelerator, trace, cached_share, pace_tokens_per_s, ttft_s)
+    require_engine(model, accelerator, trace, prefixes, cached_share, pace_tokens_per_s, ttft_s)
 
 
 def pays_for_a_node(
