@@ -73,3 +73,10 @@ def test_another_folder_has_other_prices_and_a_frame_is_the_callers_own(
     ).all()
     monkeypatch.delenv("SCALERIGHT_DATA")
     pd.testing.assert_frame_equal(market.spread(), before)
+
+
+def test_a_table_of_which_only_names_are_read_is_watched_and_makes_no_page_old():
+    record = catalog.DataRecord(["~api_prices", "models", "~models"])
+    assert record.names == ["api_prices", "models"] and record.dated == ["models"]
+    told = record._repr_mimebundle_()["application/vnd.scaleright.tables+json"]
+    assert told["tables"] == record.names and [*told["dates"]] == ["models"]

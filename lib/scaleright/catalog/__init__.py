@@ -30,7 +30,7 @@ from scaleright.catalog.specs import (
     models,
     release_format,
 )
-from scaleright.catalog.tables import examine, fact, forget, judges, sealed, table, unnoted
+from scaleright.catalog.tables import examine, fact, forget, judges, sealed, table, undated, unnoted
 
 __all__ = [
     "DATED",
@@ -71,5 +71,6 @@ __all__ = [
     "sealed",
     "shared",
     "table",
+    "undated",
     "unnoted",
 ]

@@ -53,7 +53,9 @@ class DataRecord:
     """
 
     def __init__(self, names: Iterable[str]):
-        self.names = sorted(names)
+        read = {*names}
+        self.dated = sorted(name for name in read if not name.startswith(tables.UNDATED))
+        self.names = sorted({name.removeprefix(tables.UNDATED) for name in read})
 
     def frame(self) -> pd.DataFrame:
         """One row a table: title, sources, licence, as-of date, age after which the page warns."""
@@ -77,7 +79,7 @@ class DataRecord:
         html = html_table("Data record", frame, below="sources")
         record = {
             "tables": self.names,
-            "dates": {name: {key: resource(name)[key] for key in DATED} for name in self.names},
+            "dates": {name: {key: resource(name)[key] for key in DATED} for name in self.dated},
         }
         return {TABLES_MIME: record, "text/html": html, "text/plain": frame.to_string(index=False)}
 

@@ -23,6 +23,8 @@ from scaleright.catalog.reading import read
 from scaleright.names import nearest
 
 # The default is replaced, never added to.
+UNDATED = "~"
+"""Before the name of a table of which was read what does not age."""
 _READ: ContextVar[set[str]] = ContextVar("tables read", default=set())  # noqa: B039
 _SHOWN = 3
 SEALED = "measured/sealed"
@@ -194,6 +196,18 @@ def table(name: str) -> pd.DataFrame:
     np.int64(12288)
     """
     return noted(name).copy()
+
+
+def undated(name: str) -> pd.DataFrame:
+    """As `table`, of which is used what does not age, such as names: its date is none of the page's
+    concern.
+
+    >>> "release" in undated("api_prices")
+    True
+    """
+    frame = unnoted(name)
+    _READ.get().add(UNDATED + name)
+    return frame.copy()
 
 
 def sealed(name: str) -> pd.DataFrame:

@@ -117,7 +117,7 @@ def named_in_listings() -> Mapping[str, int]:
     >>> next(iter(named_in_listings()))
     'FP8'
     """
-    rows = catalog.table("api_prices")
+    rows = catalog.undated("api_prices")
     found = dict.fromkeys(_NAMED, 0)
     for name, told in zip(rows["model_id"].str.lower(), rows["format"], strict=True):
         for form, words in _NAMED.items():
