@@ -26,6 +26,8 @@ SERVED = (
 SIZES, PACES = (5e4, 2e5, 1e6), (20.0, 40.0)
 """Requests a day, and tokens a second of an answer."""
 PROMISES_S = {"long conversation": (3.0, 5.0, 8.0, 16.0)}
+SOURCES = {"long conversation": "mooncake2025"}
+"""Publication of a trace, if it is not of Azure's."""
 USUAL_PROMISES_S = (0.5, 1.0, 2.0, 4.0)
 """First tokens that are promised [s]."""
 PEAK_TO_MEAN = 1.4
@@ -65,6 +67,7 @@ def fleets() -> Iterator[dict[str, Any]]:
                 "ttft_p50_s": float(f"{seen.ttft_s:.3g}"),
                 "ttft_p95_s": float(f"{seen.late_ttft_s:.3g}"),
                 "utilization": round(seen.busy, 3),
+                "source": SOURCES.get(trace, "azurellm2023"),
             }
 
 
