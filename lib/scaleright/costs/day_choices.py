@@ -49,7 +49,7 @@ class DayChoices:
         """Those of some models on some accelerators."""
         traces = {name: trace_terms(name) for name in TRACES}
         of = product(models, accelerators, traces)
-        kept = {key: {"kept": fitting(*key)} for key in of}
+        kept: dict[tuple[str, ...], dict[str, Any]] = {key: {"kept": fitting(*key)} for key in of}
         return cls(Engines.of(models, accelerators, ()), traces, Hours(accelerators), kept)
 
     def usual(self) -> dict[str, dict[str, Any]]:
