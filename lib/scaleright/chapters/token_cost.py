@@ -220,7 +220,8 @@ def discounts(case: Any, host: Any) -> Display:
 def any_chip(case: Any, found: Found, tables: ServingChoices) -> Display:
     """A chart of the rented price on each accelerator; one that cannot serve it says why."""
     speed, (rented, *_), *_ = found
-    rows, along, star = tables.every_chip(), _of_each(case), where(speed.fitted, "", " *")
+    rows, star = tables.every_chip(), where(speed.fitted, "", " *")
+    along = case.accelerator, case.rent_usd_per_hour, case.chip_usd  # of each row
     priced = charts.phrase("{rented:usd}{star}")
     label = where(found.short == "", priced, found.short)
     return charts.show(
@@ -229,11 +230,6 @@ def any_chip(case: Any, found: Found, tables: ServingChoices) -> Display:
         alt="USD per million output tokens with their prompts on each rented accelerator; one that"
         " cannot serve the model at the pace says why.",
     )
-
-
-def _of_each(case: Any) -> tuple[Quantity, ...]:
-    """The parameters that each row of `every_chip` gives."""
-    return case.accelerator, case.rent_usd_per_hour, case.chip_usd
 
 
 def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
@@ -263,7 +259,7 @@ def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
         formats=dict.fromkeys(("rented", "owned"), "usd")
         | dict.fromkeys(("renting wins", "owning wins"), "load")
         | dict.fromkeys(("answers at once", "tokens/s each"), "whole"),
-        along=_of_each(case),
+        along=(case.accelerator, case.rent_usd_per_hour, case.chip_usd),
         name="any-chip",
     )
 
