@@ -6,7 +6,7 @@
   const known = JSON.parse(document.getElementById("sr-search").textContent);
   const stemmer = new Stemmer(), cut = /[^\p{Letter}\p{Number}]+/u;
   const stem = (word) => stemmer.stemWord(word);
-  const stems = (text) => text.toLowerCase().replace(/<[^>]*>/g, " ").split(cut).filter(Boolean).map(stem);
+  const stems = (text) => String(text).toLowerCase().replace(/<[^>]*>/g, " ").split(cut).filter(Boolean).map(stem);
   const WORTH = { title: 20, word: 22, heading: 10, text: 2 }, PART = 0.4, ALIKE = 0.6, TERM = 40;
 
   /** What was asked: for each word its stem, and those of words that mean the same. */
