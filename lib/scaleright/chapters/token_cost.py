@@ -37,6 +37,10 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
     """The answer card: the price, the loads from which own hardware beats the API, how sure."""
     speed, (rented, owned, api), (even, own_even), _, paid = found
     (cost_low, cost_high), choice = doubts.rented, doubts.choice
+    rent = charts.phrase("Rent {case.accelerator} for {case.model}: it costs less than the API")
+    call = charts.phrase("Call an API for {case.model}: rented {case.accelerator} costs more")
+    advice, likely = where(rented < api, rent, call), charts.confidence(choice.sureness)
+    further = where(found.known, _further(case, found, doubts), "")
     (hour, asked), judged = paid, charts.predicted_within(speed.low, speed.high, speed.lent)
     judged = where(speed.served, judged, "none, since nothing is predicted")
     refusal = where(speed.served, charts.phrase("{paid.why}."), _refusal(speed))
@@ -45,10 +49,8 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
     )
     at_api = where(asked.there, at_api, "")
     source = charts.utilization_source(busy)
-    span = _span(doubts, where(rented < api, "renting", "the API"))
-    alone = charts.phrase("{cost_low:usd} to {cost_high:usd} per million output tokens (90 %)")
-    nothing = where(found.alone, alone, "none, since nothing is served at a price")
-    span = where(found.known, span, nothing)
+    span = charts.phrase("{cost_low:usd} to {cost_high:usd} per million output tokens (90 %)")
+    span = where(found.known | found.alone, span, "none, since nothing is served at a price")
     unserved = charts.phrase(
         "cannot be served at a price on {case.accelerator} in {speed.precision} with"
         " {case.pace_tokens_per_s:number 2} tokens a second for each reader: {refusal}{at_api}"
@@ -56,19 +58,17 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
     alone = charts.phrase(
         "in {speed.precision} costs {rented:usd} per million output tokens with prompts on rented"
         " {case.accelerator} at {case.utilization:percent} utilization, {source}, and"
-        " {hour.usd:usd} an hour"
-        " ({hour.counted}), {owned:usd} on owned ones. When that is cheaper than an API cannot be"
-        " said: {asked.why}."
+        " {hour.usd:usd} an hour ({hour.counted}), {owned:usd} on owned ones. When that is cheaper"
+        " than an API cannot be said: {asked.why}."
     )
     unserved = where(found.alone, alone, unserved)
     return charts.answer_card(
-        "Serving <strong>{case.model}</strong> in {speed.precision} on rented"
-        " <strong>{case.accelerator}</strong> at {case.utilization:percent} utilization, {source},"
-        " each reader getting {case.pace_tokens_per_s:number 2} tokens a second or more, costs"
-        " <strong>{rented:usd}</strong> per million output tokens with their prompts, at"
-        " {hour.usd:usd} an hour ({hour.counted}); APIs ask {api:usd} for the same"
-        " ({asked.counted}). Renting is cheaper than the API <strong>{even:load}</strong>, owning"
-        " {own_even:load}.",
+        "{advice}.",
+        "{rented:usd}",
+        "a million output tokens rented, {api:usd} at the API",
+        "{likely}",
+        "Renting beats the API {even:load}, and you use {case.utilization:percent}, {source}.",
+        "{further}",
         provided=found.known,
         otherwise="<strong>{case.model}</strong> {unserved}",
         range="{span}",
@@ -89,15 +89,19 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
     )
 
 
-def _span(doubts: ServingDoubts, cheaper: Any) -> Any:
-    """The ends of the price and of the break-even, and how sure the choice is, in words."""
-    (cost_low, cost_high), (even_low, even_high) = doubts.rented, doubts.break_even
-    known = charts.how_sure(doubts.choice, cheaper, " per million")
+def _further(case: Any, found: Found, doubts: ServingDoubts) -> Any:
+    """How it is served and paid, the range of the break-even, owning, and the odds, in words."""
+    speed, (rented, owned, api), (_, own_even), _, (hour, asked) = found
+    even_low, even_high = doubts.break_even
+    known = where(rented < api, "renting", "the API")
+    known = charts.how_sure(doubts.choice, known, " per million")
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
-    even_span = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
+    between = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
     return charts.phrase(
-        "{cost_low:usd} to {cost_high:usd} per million output tokens, break-even {even_span}"
-        " (90 %); {known}"
+        "Both with prompts, in {speed.precision}, {case.pace_tokens_per_s:number 2} tokens a second"
+        " or more for each reader; an hour at {hour.usd:usd} ({hour.counted}), the API at its price"
+        " ({asked.counted}). Break-even: {between} (90 %). Owning costs {owned:usd} and beats the"
+        " API {own_even:load}. Odds: {known}."
     )
 
 
@@ -154,10 +158,9 @@ def cheapest(found: Found, place: Any, source_load: Any) -> Display:
 
 def full_hour(case: Any, found: Found, full: Any) -> Display:
     """The price at full load, beside that of the case."""
-    rented = found.price.rented
     return charts.sentence(
         "A full hour makes a million tokens for <strong>{full:usd}</strong>; at"
-        " {case.utilization:percent} the same hour makes fewer, for {rented:usd} a million.",
+        " {case.utilization:percent} the same hour makes fewer, at {found.price.rented:usd}.",
         provided=found.short == "",
         otherwise="Nothing is served at a price.",
     )
@@ -186,9 +189,8 @@ def cost_by_pace(case: Any, price: Ways) -> Display:
         + charts.rule(pace, each, "you", log=True, foot=True)
         + charts.lines(paces, "pace", costs, "usd", each, UP, log_x=True, log_y=True, along=pace),
         name="cost_by_pace",
-        alt="Cost of a million output tokens against the pace that each reader gets: the"
-        " quicker, the dearer. {case.model} on {case.accelerator} costs {rented:usd} at"
-        " {pace:tokens/s}.",
+        alt="Cost of a million output tokens against the pace of each reader, rising with it."
+        " {case.model} on {case.accelerator} costs {rented:usd} at {pace:tokens/s}.",
     )
 
 
@@ -222,8 +224,7 @@ def any_chip(case: Any, found: Found, tables: ServingChoices) -> Display:
     speed, (rented, *_), *_ = found
     rows, star = tables.every_chip(), where(speed.fitted, "", " *")
     along = case.accelerator, case.rent_usd_per_hour, case.chip_usd  # of each row
-    priced = charts.phrase("{rented:usd}{star}")
-    label = where(found.short == "", priced, found.short)
+    label = where(found.short == "", charts.phrase("{rented:usd}{star}"), found.short)
     return charts.show(
         charts.bars(rows, "accelerator", rented, "usd", UP, "vendor", along=along, label=label),
         name="any_chip",
@@ -236,11 +237,9 @@ def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
     """A table of the best engine on each accelerator, its prices and its break-evens."""
     speed, price, evens, *_ = found
     star = where(speed.fitted, "", " *")
-    engine = where(
-        found.short == "",
-        charts.phrase("{speed.chips:whole} x {case.accelerator}{star}"),
-        charts.phrase("{case.accelerator}: {found.short}"),
-    )
+    served = charts.phrase("{speed.chips:whole} x {case.accelerator}{star}")
+    unserved = charts.phrase("{case.accelerator}: {found.short}")
+    engine = where(found.short == "", served, unserved)
     columns = {
         "engine": engine,
         "rented": price.rented,
@@ -308,9 +307,8 @@ def eight_and_fourteen(compared: pd.DataFrame, case: Any) -> Display:
     said = charts.sentence(
         "On the same chip renting the 8B pays <strong>{of.small_load:load}</strong>, the 14B"
         " <strong>{of.large_load:load}</strong>: the larger model writes at {of.speed:percent} of"
-        " the speed, and its hosts ask {of.price:number 2} times as much for its answers. For the"
-        " Clarifai's 13B the claims below take Mistral-NeMo-12B, which {hosts:whole} companies"
-        " host."
+        " the speed, and its hosts ask {of.price:number 2} times as much for its answers. For"
+        " Clarifai's 13B the claims below take Mistral-NeMo-12B ({hosts:whole} companies host it)."
     )
     return charts.at_defaults(said, case.pace_tokens_per_s, case.contract)
 
@@ -354,8 +352,7 @@ def tested_within(case: Any, tested: Throughput) -> Display:
     said = charts.sentence(
         "Half of these {runs:whole} runs lie within <strong>{half:percent}</strong> of the"
         " prediction and nine of ten within {nine:percent}. They ran at full load, with all"
-        " requests queued: slower for each reader than you may want, and as cheap as the system"
-        " gets."
+        " requests queued: slower for each reader than you may want, and as cheap as it gets."
     )
     return charts.at_defaults(said, case.model)
 
@@ -363,9 +360,8 @@ def tested_within(case: Any, tested: Throughput) -> Display:
 def worth_of_knowing(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     """A chart of what it would save a month to know each input before choosing."""
     a_month = usd_per_month(case.requests_per_day * case.output_tokens, 1.0)
-    choice = doubts.choice
-    worth = {name: a_month * usd for name, usd in choice.worth().items()}
-    return charts.worth_of_knowing(worth, "a month", choice, "renting and the API")
+    worth = {name: a_month * usd for name, usd in doubts.choice.worth().items()}
+    return charts.worth_of_knowing(worth, "a month", doubts.choice, "renting and the API")
 
 
 def fair_rent(found: Found, rent: Any) -> Display:
