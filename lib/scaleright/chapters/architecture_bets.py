@@ -57,11 +57,10 @@ def answer(
         where(found.either(kind), ", so that either may be the cheaper", "")
         for kind in ("mixture", "dense")
     )
-    known = charts.how_sure(sure, "the " + found.cheaper.now, " a year")
-    unknown = "none can be said to be the better, since one was not measured on all that may come"
     both = sure.cost + sure.other > 0
+    likely, known = charts.odds(sure, both, "the " + found.cheaper.now, " a year")
+    unknown = " Neither can be said to be the better: one was not measured on all that may come."
     known = where(both, known, unknown)
-    likely = where(both, charts.confidence(sure.sureness), "")
     span = charts.phrase(
         "{mixture.low:number} to {mixture.high:times} on {mixture.benchmark}{mixture_open};"
         " {dense.low:number} to {dense.high:times} on {dense.benchmark}{dense_open} (90 %)"
@@ -81,7 +80,7 @@ def answer(
         "{cheapest} cheapest on every kind of model that may come.",
         "With {hurry} on latency, one {case.bet} does {mixture.gain:number} times the work of one"
         " {case.rival} on {on_mixture}, {dense.gain:number} on {on_dense}{pictures}, for"
-        " {premium:number} times the price. Of the two, {known}.",
+        " {premium:number} times the price.{known}",
         provided=found.possible,
         otherwise="There is no bet to compute: {refusal}.",
         range="{span}",

@@ -52,11 +52,7 @@ def answer(
     span = charts.phrase("{range_low:hours 2} to {range_high:hours a day} of use a day (90 %)")
     beyond = "beyond a whole day of use (90 %)"
     span = first_case([(range_low > 24, beyond), (range_low >= 0, span)], "none by the hour")
-    known = charts.how_sure(sure, choice, " a year")
-    likely, known = (
-        where((case.hours_per_day > 0) & hour.there, words, "")
-        for words in (charts.confidence(sure.sureness), charts.phrase("Odds: {known}. "))
-    )
+    likely, known = charts.odds(sure, (case.hours_per_day > 0) & hour.there, choice, " a year")
     moved = " No home houses it: owned it stands in a data center, on the usual terms there."
     moved = where(case.moved, moved, "")
     return charts.answer_card(
@@ -65,7 +61,7 @@ def answer(
         "a year less",
         "{likely}",
         "{pays}",
-        "{known}Rent is {hour.usd:usd} an hour ({hour.counted}).{moved}",
+        "Rent is {hour.usd:usd} an hour ({hour.counted}).{moved}{known}",
         provided=hour.there,
         otherwise="One <strong>{case.accelerator}</strong> cannot be rented so: {hour.why}. A year"
         " of owning it costs {bill.total:usd}. {pays}{moved}",

@@ -58,7 +58,6 @@ def answer(
     tokens = where(training, "tokens", "output tokens with their prompts")
     then = charts.phrase("Next comes the {runner_up} at {next_cost:usd}.")
     then = where(runner_up == "", "No other chip considered runs it.", then)
-    likely = where(runner_up == "", "", charts.confidence(sure.sureness))
     verb = where(training, "train", "serve")
     seen, seen_cost = best.seen, best.seen_usd
     guess = charts.phrase(
@@ -76,7 +75,8 @@ def answer(
     terms = _terms(case)
     judged = _judged(case, best, tables)
     span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
-    known = _odds(best, doubts)
+    ways = "the " + winner, "the " + runner_up
+    likely, known = charts.odds(sure, runner_up != "", ways[0], " per million", than=ways[1])
     return charts.answer_card(
         "Take the {winner} to {verb} {case.model}.",
         "{cost:usd}",
@@ -106,13 +106,6 @@ def _terms(case: SimpleNamespace) -> Any:
     at_home = "owned (cards at home, chips made for servers in a data center)"
     owned = where(case.setting == "home", at_home, charts.phrase("owned in a {case.setting}"))
     return where(case.paid == "own", owned, charts.phrase("rented {case.contract}"))
-
-
-def _odds(best: choice.Cheapest, doubts: ChipDoubts) -> Any:
-    """How sure the choice is, as a sentence; empty where there is no other chip."""
-    ways = "the " + best.chip, "the " + best.next_chip
-    known = charts.how_sure(doubts.choice, ways[0], " per million", than=ways[1])
-    return where(best.next_chip == "", "", charts.phrase(" Odds: {known}."))
 
 
 def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables) -> Any:

@@ -60,7 +60,7 @@ def answer(
         "Of all ways to split that fit it is the fastest: it reaches {mfu:percent} of the chips'"
         " peak (MFU).",
         "The layout is {said}. Chips wait for data {waiting:percent} of a step; beyond a reserve"
-        " for fragmentation, {room:percent} of their memory stays free.{faster} {known}",
+        " for fragmentation, {room:percent} of their memory stays free.{faster}{known}",
         provided=runs,
         otherwise="<strong>{case.model}</strong> cannot be trained so on {case.chips:whole}"
         " {case.accelerator}: {why}",
@@ -85,9 +85,8 @@ def _how_sure(split: Split, other: Any, sure: Choice) -> tuple[Any, Any]:
     first = where(sure.cost <= sure.other, split.way, other)
     then = where(sure.cost <= sure.other, other, split.way)
     words = {"kind": "duration", "does": "parallelism is faster"}
-    known = charts.how_sure(sure, first, " a step", than=then, **words)
-    known = where(sure.other > 0, charts.phrase("Odds: {known}."), "No other way to split fits.")
-    return where(sure.other > 0, charts.confidence(sure.sureness), ""), known
+    likely, known = charts.odds(sure, sure.other > 0, first, " a step", than=then, **words)
+    return likely, where(sure.other > 0, known, " No other way to split fits.")
 
 
 def step(ways: Mapping[str, Way]) -> charts.Display:

@@ -58,10 +58,8 @@ def answer(
     other = where(best.platform == case.accelerator, mine_best, other)
     span = charts.phrase("{low_usd:usd} to {high_usd:usd} (90 %)")
     none = "none: it does not run, would not if it failed more, or has no price"
-    known = charts.how_sure(sure, "the " + best.platform, than="the " + doubts.other)
     compared = (best.usd > 0) & (sure.other > 0)
-    known = where(compared, charts.phrase(" Odds: {known}."), "")
-    likely = where(compared, charts.confidence(sure.sureness), "")
+    likely, known = charts.odds(sure, compared, "the " + best.platform, than="the " + doubts.other)
     other = where(compared, other, "No other platform to compare with runs it.")
     span = where(low_usd > 0, span, none)
     return charts.answer_card(

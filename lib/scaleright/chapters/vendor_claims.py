@@ -59,14 +59,12 @@ def answer(
     )
     lead_said = where(paid.there, charts.say(cheaper, "times"), charts.say(ratio, "times"))
     lead_of = where(paid.there, "the tokens for a dollar", "the tokens of a chip")
-    rents = charts.phrase(
-        "It rents at {paid.newer.usd:usd} an hour ({paid.newer.counted}), the {case.older} at"
-        " {paid.older.usd:usd} ({paid.older.counted})."
-    )
-    rents = where(paid.there, rents, charts.phrase("In dollars nothing can be said: {paid.why}."))
+    rents = _rents(case, paid)
     claim, sure = where(paid.there, _claim(case, every), ""), doubts.choice
-    likely = where(paid.there, charts.confidence(sure.sureness), "")
-    known = where(paid.there, _odds(case, lead, doubts), "")
+    gains = "the " + where(cheaper >= 1, case.newer, case.older)
+    likely, known = charts.odds(sure, paid.there, gains, " per million tokens")
+    reached = charts.phrase(" The claim is reached here with {doubts.claim:chance} probability.")
+    reached = where(paid.there, reached, "")
     span = charts.phrase("{doubts.low:number} to {doubts.high:times} (90 %)")
     span = where(cheaper > 0, span, "none: one is too slow or has no price")
     slower = where(lead.tokens_per_s > 0, that, this)
@@ -77,7 +75,7 @@ def answer(
         "{likely}",
         "{claim}",
         "For {case.model}, one {this} writes {ratio:times} the tokens of one {that}. {rents} A"
-        " megawatt makes {per_megawatt:times} as many.{known}",
+        " megawatt makes {per_megawatt:times} as many.{known}{reached}",
         provided=both,
         otherwise="For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user there"
         " is nothing to compare: a <strong>{slower}</strong> does not write so fast.{claim}",
@@ -102,6 +100,15 @@ def answer(
     )
 
 
+def _rents(case: Any, paid: VendorPaid) -> Quantity:
+    """At what both rent, in words."""
+    rents = charts.phrase(
+        "It rents at {paid.newer.usd:usd} an hour ({paid.newer.counted}), the {case.older} at"
+        " {paid.older.usd:usd} ({paid.older.counted})."
+    )
+    return where(paid.there, rents, charts.phrase("In dollars nothing can be said: {paid.why}."))
+
+
 def _claim(case: Any, every: OverSpeeds) -> Quantity:
     """Where the claim holds, in words."""
     to = where(every.first < every.last, charts.phrase(" to {every.last:whole}"), "")
@@ -111,16 +118,6 @@ def _claim(case: Any, every: OverSpeeds) -> Quantity:
         " A claim of {case.claimed:number 2} times {held}: the lead in cost goes from"
         f" {{every.slow:times}} at {every.slow_at} tokens/s per user to {{every.most:times}} at"
         " most, at {every.most_at:whole} tokens/s per user."
-    )
-
-
-def _odds(case: Any, lead: Lead, doubts: LeadDoubts) -> Any:
-    """Who is cheaper, and whether the claim holds, in sentences."""
-    gains = where(lead.per_dollar >= 1, case.newer, case.older)
-    known = charts.how_sure(doubts.choice, "the " + gains, " per million tokens")
-    return charts.phrase(
-        " Odds: {known}; the claim of {case.claimed:number 2} times is reached here with"
-        " {doubts.claim:chance} probability."
     )
 
 

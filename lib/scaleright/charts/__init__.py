@@ -14,6 +14,7 @@ from scaleright.charts.busy import utilization, utilization_source
 from scaleright.charts.choosing import (
     confidence,
     how_sure,
+    odds,
     predicted_within,
     worth_of_knowing,
 )

@@ -126,13 +126,10 @@ def answer_card(
     >>> answer_card("Rent it.", "{cost:usd}", "an hour", range="{low:usd} to $3", as_of="2026-11")
     Rent it. $2.00 an hour. Range: $1.00 to $3. Data as of 2026-11.
     """
-    facts = {"Range": range, "Data as of": as_of, "Model error": model_error}
+    facts = {"": also or None, "Range": range, "Data as of": as_of, "Model error": model_error}
     names, unsaid = callers_names(), _unsaid(quantities or {})
-    parts = _parts(decision, figure, figure_of, sure, because)
-    found = said(parts, provided, otherwise, names)
-    texts, told = slots(
-        {of: text for of, text in ({"": also or None} | facts).items() if text is not None}, names
-    )
+    found = said(_parts(decision, figure, figure_of, sure, because), provided, otherwise, names)
+    texts, told = slots({of: text for of, text in facts.items() if text is not None}, names)
     texts = {label: fill(text, told) for label, text in texts.items()}
     further = texts.pop("", "")
     numbers = {**found.slots, **told}
@@ -145,11 +142,8 @@ def answer_card(
     words = " ".join([plain_text(found.now), *filter(None, [plain_text(further)]), *_spoken(texts)])
     named = f' data-sr-headline="{headline}"' if headline else ""
     beneath = _folded(texts, further) if figure else _facts(texts)
-    card, now = (
-        _card(said_so, beneath, of, named)
-        for said_so, of in ((found.markup, model), (found.now, ""))
-    )
-    shown = _both(card, now, provided)
+    card = _card(found.markup, beneath, model, named)
+    shown = _both(card, _card(found.now, beneath, "", named), provided)
     return Display({"text/plain": words, ANSWER_MIME: machine} | shown)
 
 

@@ -173,6 +173,23 @@ def _row(
 
 
 @search
+def _weighed(known: Sequence[Curve], load: Load, pace: Any, demand: Any) -> tuple[list, Any]:
+    """Each engine at its pace with its score, and the one that traffic, where it is known, would
+    seat; arguments as of `node_speed`.
+    """
+    seats = demand.known if demand else None
+    every = [paced(one, load, 1 / pace, seats) for one in known]
+    if not demand:
+        return every, None
+    at = [demand.seated(one, of, load) for one, (of, _) in zip(known, every, strict=True)]
+    scores = [
+        demand.score(seated, score, load, one.reader)
+        for seated, one, (_, score) in zip(at, known, every, strict=True)
+    ]
+    scored = [(of, score) for (of, _), score in zip(every, scores, strict=True)]
+    return scored, foremost([*zip(at, scores, strict=True)])
+
+
 def node_speed(
     engines: Engines,
     model: Any,
@@ -206,19 +223,7 @@ def node_speed(
     row = engines.rows.row(model, accelerator, precision)
     many = sum(name.startswith("chips ") for name in row)
     known = [curve_at(row, place) for place in range(many)]
-    seats = demand.known if demand else None
-    every = [paced(one, load, 1 / pace, seats) for one in known]
-    seated = None
-    if demand:
-        engines_at = [
-            demand.seated(one, of, load) for one, (of, _) in zip(known, every, strict=True)
-        ]
-        scores = [
-            demand.score(at, score, load, one.reader)
-            for at, one, (_, score) in zip(engines_at, known, every, strict=True)
-        ]
-        every = [(of, score) for (of, _), score in zip(every, scores, strict=True)]
-        seated = foremost([*zip(engines_at, scores, strict=True)])
+    every, seated = _weighed(known, load, pace, demand)
     best = foremost(every)
     room = known[0].slots(load)
     for one in known[1:]:
