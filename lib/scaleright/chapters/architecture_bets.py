@@ -19,6 +19,10 @@ NO_DEARER = 5e-4
 """A regret that is said to be none [1]."""
 
 
+HURRIES = {"Offline": "no limit", "Server": "a loose limit", "Interactive": "a tight limit"}
+"""What each scenario of MLPerf limits latency to, in words."""
+
+
 def controls(declared: Any) -> Controls:
     """The controls of the page."""
     return charts.controls(declared).follow("term", bets.terms(), committed_ratio="committed_ratio")
@@ -53,22 +57,19 @@ def answer(
     on_mixture, on_dense, on_images = map(found.met_on, ("mixture", "dense", "images"))
     premium, pictures = found.premium, charts.phrase(" and {images.gain:number} on {on_images}")
     pictures = where(images.met, pictures, "")
-    mixture_open, dense_open = (
-        where(found.either(kind), ", so that either may be the cheaper", "")
-        for kind in ("mixture", "dense")
-    )
+    either = ", so that either may be the cheaper"
+    open_ends = (where(found.either(kind), either, "") for kind in ("mixture", "dense"))
+    mixture_open, dense_open = open_ends
     both = sure.cost + sure.other > 0
     likely, known = charts.odds(sure, both, "the " + found.cheaper.now, " a year")
-    unknown = " Neither can be said to be the better: one was not measured on all that may come."
-    known = where(both, known, unknown)
+    known = where(both, known, " One of them was not measured on all that may come.")
     span = charts.phrase(
         "{mixture.low:number} to {mixture.high:times} on {mixture.benchmark}{mixture_open};"
         " {dense.low:number} to {dense.high:times} on {dense.benchmark}{dense_open} (90 %)"
     )
     span = where(found.possible, span, "none")
     cheapest = where(too_dear > 1e-9, "No chip is", "One chip is")
-    hurries = {"Offline": "no limit", "Server": "a loose limit", "Interactive": "a tight limit"}
-    hurry = look_up(hurries, case.scenario)
+    hurry = look_up(HURRIES, case.scenario)
     dearer = where(regret < NO_DEARER, "0 %", charts.say(regret, "percent"))
     refusal, (bet_hour, rival_hour) = _refusal(case, found), found.paid
     unserved, instead = bets_served.refusal(case)

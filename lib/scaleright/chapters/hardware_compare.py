@@ -46,7 +46,7 @@ def answer(
     winner, cost, runner_up, next_cost = best.chip, best.usd, best.next_chip, best.next_usd
     weights = tables.engines.weights(case.model, winner, case.precision)
     training, there = case.task == "training", best.chip != ""
-    refusal = choice.why_none(training)
+    refusal, verb = choice.why_none(training), where(training, "train", "serve")
     work = where(
         training,
         charts.phrase("training {case.model}"),
@@ -58,25 +58,21 @@ def answer(
     tokens = where(training, "tokens", "output tokens with their prompts")
     then = charts.phrase("Next comes the {runner_up} at {next_cost:usd}.")
     then = where(runner_up == "", "No other chip considered runs it.", then)
-    verb = where(training, "train", "serve")
-    seen, seen_cost = best.seen, best.seen_usd
+    seen, seen_cost, listed, listed_cost = best.seen, best.seen_usd, best.listed, best.listed_usd
     guess = charts.phrase(
         " No run on it was fitted; of chips with such runs the {seen} is cheapest, at"
         " {seen_cost:usd}."
     )
     guess = where((best.of["fitted"] > 0) | (seen == ""), "", guess)
-    as_of = where(there, best.age, "none")
-    listed, listed_cost = best.listed, best.listed_usd
     wider = charts.phrase(
         " On demand, as most chips are listed, the {listed} is cheapest, at {listed_cost:usd}."
     )
     elsewhere = (case.paid == "rent") & (case.contract != "on demand") & (listed != "")
-    wider = where(elsewhere, wider, "")
-    terms = _terms(case)
-    judged = _judged(case, best, tables)
+    wider, terms = where(elsewhere, wider, ""), _terms(case)
+    judged, as_of = _judged(case, best, tables), where(there, best.age, "none")
     span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
-    ways = "the " + winner, "the " + runner_up
-    likely, known = charts.odds(sure, runner_up != "", ways[0], " per million", than=ways[1])
+    ways = "the " + winner, " per million", "the " + runner_up
+    likely, known = charts.odds(sure, runner_up != "", *ways)
     return charts.answer_card(
         "Take the {winner} to {verb} {case.model}.",
         "{cost:usd}",

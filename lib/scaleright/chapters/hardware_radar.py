@@ -150,15 +150,9 @@ def polygons(
     case: SimpleNamespace, work: placing.Workload, on: placing.Placed, points: Mapping[str, Any]
 ) -> Any:
     """The points of three chips as a radar."""
-    shown = charts.radar(
-        placeable(),
-        "chip",
-        points,
-        _trio(case),
-        along=given("chip", ""),
-        more=_more(work, on),
-        otherwise=_unplaced(case, on),
-    )
+    along, more, otherwise = given("chip", ""), _more(work, on), _unplaced(case, on)
+    look = {"along": along, "more": more, "otherwise": otherwise}
+    shown = charts.radar(placeable(), "chip", points, _trio(case), **look)
     return charts.show(
         shown,
         name="radar",

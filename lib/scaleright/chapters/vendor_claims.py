@@ -15,7 +15,7 @@ from scaleright.decisions import vendor_evidence as evidence
 from scaleright.decisions.vendor_leads import Lead, LeadDoubts, OverSpeeds, Usual
 from scaleright.decisions.vendor_paid import VendorPaid, VendorPrices
 from scaleright.market import PaidHour, PaidTokens
-from scaleright.ops import first_case, where
+from scaleright.ops import where
 from scaleright.quantity import Quantity
 
 Pair = tuple[Quantity, Quantity]
@@ -50,23 +50,20 @@ def answer(
     ratio, cheaper, per_megawatt = lead.per_chip, lead.per_dollar, lead.per_megawatt
     both, new, old = ratio > 0, usual.newer.precision, usual.older.precision
     this, that = charts.phrase("{case.newer} in {new}"), charts.phrase("{case.older} in {old}")
-    decision = first_case(
-        [
-            (~paid.there, charts.phrase("A {case.newer} does more; its price nobody lists.")),
-            (cheaper < 1, charts.phrase("Stay with the {case.older}: its tokens are cheaper.")),
-        ],
-        charts.phrase("Take the {case.newer}: its tokens are cheaper."),
-    )
-    lead_said = where(paid.there, charts.say(cheaper, "times"), charts.say(ratio, "times"))
+    take = where(cheaper < 1, "Stay with the " + case.older, "Take the " + case.newer)
+    unlisted = charts.phrase("A {case.newer} does more; what both cost nobody lists.")
+    decision = where(paid.there, take + ": its tokens are cheaper.", unlisted)
+    lead_said = charts.say(where(paid.there, cheaper, ratio), "times")
     lead_of = where(paid.there, "the tokens for a dollar", "the tokens of a chip")
     rents = _rents(case, paid)
     claim, sure = where(paid.there, _claim(case, every), ""), doubts.choice
     gains = "the " + where(cheaper >= 1, case.newer, case.older)
     likely, known = charts.odds(sure, paid.there, gains, " per million tokens")
     reached = charts.phrase(" The claim is reached here with {doubts.claim:chance} probability.")
-    reached = where(paid.there, reached, "")
-    span = charts.phrase("{doubts.low:number} to {doubts.high:times} (90 %)")
-    span = where(cheaper > 0, span, "none: one is too slow or has no price")
+    known = where(paid.there, known + reached, "")
+    span = where(
+        cheaper > 0, charts.phrase("{doubts.low:number} to {doubts.high:times} (90 %)"), "none"
+    )
     slower = where(lead.tokens_per_s > 0, that, this)
     return charts.answer_card(
         "{decision}",
@@ -75,7 +72,7 @@ def answer(
         "{likely}",
         "{claim}",
         "For {case.model}, one {this} writes {ratio:times} the tokens of one {that}. {rents} A"
-        " megawatt makes {per_megawatt:times} as many.{known}{reached}",
+        " megawatt makes {per_megawatt:times} as many.{known}",
         provided=both,
         otherwise="For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user there"
         " is nothing to compare: a <strong>{slower}</strong> does not write so fast.{claim}",
@@ -112,10 +109,10 @@ def _rents(case: Any, paid: VendorPaid) -> Quantity:
 def _claim(case: Any, every: OverSpeeds) -> Quantity:
     """Where the claim holds, in words."""
     to = where(every.first < every.last, charts.phrase(" to {every.last:whole}"), "")
-    held = charts.phrase("is reached at {every.first:whole}{to} tokens/s per user")
-    held = where(every.first > 0, held, "is reached at no speed that the older chip can serve")
+    held = charts.phrase("{every.first:whole}{to} tokens/s per user")
+    held = where(every.first > 0, held, "no speed that the older chip can serve")
     return charts.phrase(
-        " A claim of {case.claimed:number 2} times {held}: the lead in cost goes from"
+        " A claim of {case.claimed:number 2} times is reached at {held}: the lead in cost goes from"
         f" {{every.slow:times}} at {every.slow_at} tokens/s per user to {{every.most:times}} at"
         " most, at {every.most_at:whole} tokens/s per user."
     )
@@ -133,8 +130,7 @@ def _by_speed(
 def lead_by_speed(case: Any, speeds: Sequence[float], lead: Lead, every: OverSpeeds) -> Display:
     """A chart of the lead per dollar, megawatt and chip against speed, with the claim."""
     times, slow = "times as many tokens", every.slow
-    per = {"per dollar": lead.per_dollar, "per megawatt": lead.per_megawatt}
-    per |= {"per chip": lead.per_chip}
+    per = {f"per {of}": getattr(lead, f"per_{of}") for of in ("dollar", "megawatt", "chip")}
     return charts.show(
         charts.rule(case.claimed, times, "the claim", horizontal=True, log=True)
         + _by_speed(case, speeds, per, "times", times),
@@ -170,8 +166,8 @@ def beside_usual(case: Any, usual: Usual) -> Display:
 
 def rents(case: Any, paid: VendorPaid, every: OverSpeeds, speeds: Sequence[float]) -> Display:
     """How far the rents lie apart, and up to which speed both chips serve the model."""
-    beyond, last = "where one comes to its end", every.fastest == speeds[-1]
-    beyond = where(last, "the fastest looked at", beyond)
+    last = every.fastest == speeds[-1]
+    beyond = where(last, "the fastest looked at", "where one comes to its end")
     return charts.sentence(
         "An hour of {case.newer} costs {paid.times:times 2} as much as one of {case.older}; only a"
         " lead per chip above that makes a token cheaper. Both serve {case.model} at up to"
@@ -193,11 +189,9 @@ def curves(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) ->
 
 def assumptions() -> Display:
     """A table of the lead under one assumption of the announcement after the other."""
-    built = evidence.assumed_leads()
     return charts.table(
-        built,
-        "DeepSeek-R1 on Blackwell over H200, prompts and answers of 1K: how many times as many"
-        " tokens",
+        built := evidence.assumed_leads(),
+        "DeepSeek-R1 on Blackwell over H200, 1K in and 1K out: how many times as many tokens",
         dict.fromkeys(built.columns[2:], "number 2") | {"tokens/s per user": "whole"},
         name="steps",
     )
@@ -233,8 +227,7 @@ def measured_leads(case: Any, found: Any) -> Display:
         " {found.chip_low:number 2} to {found.chip_high:times 2} between {found.slow:whole} and"
         " {found.fast:whole} tokens/s per user; at a hyperscaler's own prices by"
         " {found.usd_low:number 2} to <strong>{found.usd_high:times 2}</strong> per dollar, and by"
-        " {found.kw_low:number 2} to <strong>{found.kw_high:times 2}</strong> per megawatt. None of"
-        " these runs shows 35 or 50."
+        " {found.kw_low:number 2} to <strong>{found.kw_high:times 2}</strong> per megawatt."
     )
 
 
@@ -261,9 +254,9 @@ def two_cents(case: Any, cents: SimpleNamespace, rent: PaidHour, rented: Quantit
         " {cents.usd_per_hour:usd} an hour. The best public run with equal prompts and answers"
         " makes {cents.output_tokens_per_s:whole} output tokens, {cents.with_prompts:whole} with"
         " its prompts. A million <em>output</em> tokens on a rented B200 that is busy"
-        " {case.utilization:percent} of the time {priced}. The"
-        " price fell from {cents.launch:usd} to {cents.later:usd}, while the vendor's announced"
-        " maximum of a rack grew by {cents.rack_grew:percent} from the launch to its later tables."
+        " {case.utilization:percent} of the time {priced}. The price fell from {cents.launch:usd}"
+        " to {cents.later:usd}, while the vendor's announced maximum of a rack grew by"
+        " {cents.rack_grew:percent} from the launch to its later tables."
     )
 
 
@@ -384,16 +377,15 @@ def reached(speeds: Sequence[float], leads: Sequence[float]) -> Display:
     most = int(np.nanargmax(leads))
     return charts.sentence(
         f"At none: with drafts on the new chip alone the lead in cost grows from {leads[0]:.2g}"
-        f" times to {leads[most]:.2g} at {speeds[most]} tokens/s. A model that fits on one older"
-        " chip leaves it room for many users, up to speeds at which nobody reads."
+        f" times to {leads[most]:.2g} at {speeds[most]} tokens/s. One older chip that holds the"
+        " model serves many users, up to speeds at which nobody reads."
     )
 
 
 def fair_rent(paid: VendorPaid, fair: Quantity) -> Display:
     """Solution 2: the rent of the older chip at which a token costs the same on both [USD/h]."""
     return charts.sentence(
-        "{fair:usd} an hour instead of {paid.older.usd:usd}: the rent of the newer chip over how"
-        " many times as many tokens it writes.",
+        "{fair:usd} an hour instead of {paid.older.usd:usd}: the newer one's rent over its lead.",
         provided=fair > 0,
         otherwise="There is none: the newer chip has no rent.",
     )
@@ -402,9 +394,7 @@ def fair_rent(paid: VendorPaid, fair: Quantity) -> Display:
 def break_even(even: Quantity) -> Display:
     """Solution 3: the utilization at which a rack pays for itself [1]."""
     return charts.sentence(
-        "{even:percent} of the time: sales grow with use, while the purchase and, here, running"
-        " costs do not.",
+        "{even:percent} of the time: sales grow with use, what the rack costs here does not.",
         provided=even <= 1,
-        otherwise="It never does: at this speed and these prices, even a rack that is always busy"
-        " sells for less than it costs.",
+        otherwise="It never does: even a rack that is always busy sells for less than it costs.",
     )

@@ -106,8 +106,7 @@ def answer_card(
     ----------
     decision : what to do, in about a dozen words.
     figure, figure_of : the one number, and what it is of.
-    sure : how sure that is, in the words of `charts.confidence` or what the number lies between.
-    because : one sentence.
+    sure, because : how sure that is, in the words of `charts.confidence`, and why in one sentence.
     also : what else belongs to the answer, shown when the line beneath is unfolded.
     range, as_of, model_error : short texts of that line; left out if None.
     quantities : numbers that the card says only within words, for machines: name -> (value, kind of
@@ -117,8 +116,7 @@ def answer_card(
     provided, otherwise : as in `sentence`; where a choice would lead to `otherwise`, the page grays
         it out and says why.
     always : whether `otherwise` is an answer as well, and rules out no choice.
-    besides : whether other answers of the page are there, and why not: a choice that would lead to
-        that is grayed out as well, while the card stays.
+    besides : whether other answers of the page are there, and why not; grays choices out as well.
 
     >>> from types import SimpleNamespace as N
     >>> from scaleright.charts.live import controls
@@ -131,20 +129,17 @@ def answer_card(
     found = said(_parts(decision, figure, figure_of, sure, because), provided, otherwise, names)
     texts, told = slots({of: text for of, text in facts.items() if text is not None}, names)
     texts = {label: fill(text, told) for label, text in texts.items()}
-    further = texts.pop("", "")
-    numbers = {**found.slots, **told}
-    model = live_model([*found.numbers, *told.values(), *unsaid])
     judged = [(provided, plain_text(otherwise))] if provided is not None and not always else []
-    if asked := [*judged, *besides]:
-        model += _judge(asked, names)
+    model = live_model([*found.numbers, *told.values(), *unsaid])
+    model += _judge([*judged, *besides], names)
+    now = plain_text(found.now)
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
-    machine = answer(plain_text(found.now), numbers, others, headline)
-    words = " ".join([plain_text(found.now), *filter(None, [plain_text(further)]), *_spoken(texts)])
+    machine = answer(now, {**found.slots, **told}, others, headline)
     named = f' data-sr-headline="{headline}"' if headline else ""
-    beneath = _folded(texts, further) if figure else _facts(texts)
+    beneath = (_folded if figure else _facts)(texts)
     card = _card(found.markup, beneath, model, named)
     shown = _both(card, _card(found.now, beneath, "", named), provided)
-    return Display({"text/plain": words, ANSWER_MIME: machine} | shown)
+    return Display({"text/plain": " ".join([now, *_spoken(texts)]), ANSWER_MIME: machine} | shown)
 
 
 def _parts(decision: str, figure: str, figure_of: str, sure: str, because: str) -> str:
@@ -163,6 +158,8 @@ def _judge(answers: Sequence[tuple[Quantity, str]], names: Mapping[str, Any]) ->
     """What the page's script needs to ask of each option of a choice whether there are these
     answers with it, and why the first that is missing is not there.
     """
+    if not answers:
+        return ""
     controls, there, why = page(), True, ""
     for one, otherwise in reversed(answers):
         why = where(one, why, filled(otherwise, names))
@@ -178,6 +175,8 @@ def _spoken(facts: Mapping[str, str]) -> list[str]:
     """The line beneath the answer as text."""
     return [
         f"{label}{'' if label == 'Data as of' else ':'} {plain_text(text)}."
+        if label
+        else plain_text(text)
         for label, text in facts.items()
     ]
 
@@ -209,10 +208,11 @@ def _facts(texts: Mapping[str, str]) -> str:
     return f"<dl{_note(texts)}>{items}</dl>"
 
 
-def _folded(texts: Mapping[str, str], further: str) -> str:
-    """The same in one line, which shows all of it when it is unfolded."""
-    items = " ".join(f"<span><b>{label}</b> {text}</span>" for label, text in texts.items())
-    more = f"<p>{further}</p>" if further else ""
+def _folded(texts: Mapping[str, str]) -> str:
+    """The same in one line, which shows all of it when it is unfolded, and what has no label."""
+    labeled = [(label, text) for label, text in texts.items() if label]
+    items = " ".join(f"<span><b>{label}</b> {text}</span>" for label, text in labeled)
+    more = f"<p>{texts['']}</p>" if "" in texts else ""
     return (
         f'<details class="sr-facts"><summary{_note(texts)}><span>{items}</span></summary>{more}'
         "</details>"

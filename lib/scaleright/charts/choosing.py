@@ -77,18 +77,20 @@ def confidence(probability: Any) -> Any:
     return words
 
 
-def odds(choice: Choice, there: Any, taken: Any, per: str = "", **more: Any) -> tuple[Any, Any]:
+def odds(
+    choice: Choice, there: Any, taken: Any, per: str = "", than: Any = "", **more: Any
+) -> tuple[Any, Any]:
     """How sure a choice is, as a card says it: in a word, and in a sentence after a blank.
 
     there : whether there is a choice; both are empty otherwise
-    taken, per, more : as of `how_sure`
+    taken, per, than, more : as of `how_sure`
 
     >>> from scaleright.quantity import given
     >>> word, said = odds(Choice(given("rent", 1.0), 2.0, {"rent": 0.5}), True, "renting")
     >>> word.value, said.value[:54]
     ('Very likely.', ' Odds: renting is cheaper with 92 % probability, and t')
     """
-    said = " Odds: " + how_sure(choice, taken, per, **more) + "."
+    said = " Odds: " + how_sure(choice, taken, per, than, **more) + "."
     return where(there, confidence(choice.sureness), ""), where(there, said, "")
 
 
