@@ -50,6 +50,14 @@ def _why_not(case: Any, mine: Cluster) -> Any:
     return where(study.step.fits, unpriced, unfit)
 
 
+def _elsewhere(case: Any, best: Cheapest) -> Any:
+    """What the study would cost on the cheapest platform, in words."""
+    other = charts.phrase("On {best.platform} it would cost {best.usd:usd}.")
+    cheapest = "No platform whose architecture the fit has seen is cheaper."
+    other = where(best.platform == case.accelerator, cheapest, other)
+    return where(best.usd > 0, other, "No other platform is rented out so.")
+
+
 def answer(
     case: Any,
     mine: Cluster,
@@ -74,26 +82,26 @@ def answer(
     )
     broken = where(mine.punctual, "", late) + where(usd > case.budget_usd, dear, "")
     small = where(decision.larger > 1, "", " Your experiments are as large as what they stand for.")
-    named = charts.phrase("the {best.platform}, {best.usd:usd}")
-    nearest = where(best.usd > 0, named, "none: none is rented out so")
-    known = charts.how_sure(sure, "the " + best.platform, than="the " + doubts.other)
-    said = where((best.usd > 0) & (sure.other > 0), known, "no other platform is rented out so")
-    hours, price = study.hours.total, study.hour.total
-    trusted, found = study.step.trust, judged()
+    other = _elsewhere(case, best)
+    ways, compared = ("the " + best.platform, "", "the " + doubts.other), sure.other > 0
+    likely, known = charts.odds(sure, (best.usd > 0) & compared, *ways)
+    hours, price, trusted, found = study.hours.total, study.hour.total, study.step.trust, judged()
     return charts.answer_card(
-        "Your study of {case.variants:whole} variants costs <strong>{usd:usd}</strong>:"
-        " <strong>{decision.experiment_usd:usd} an experiment</strong> and {decision.usd:usd} for a"
-        " decision between two variants with {case.seeds:whole} seeds each, which is right about"
-        " the large run in <strong>{right:percent}</strong> of cases. {runs:whole} runs on"
-        " {nodes:whole} nodes of eight {case.accelerator} take {days:days}, because"
-        " {hours:whole} chip-hours are paid at {price:usd}.{broken}{small} The cheapest platform"
-        " whose architecture the fit has seen is <strong>{nearest}</strong>.",
+        "Run your {case.variants:whole} variants on {nodes:whole} nodes of eight"
+        " {case.accelerator}, in {days:days}.",
+        "{usd:usd}",
+        "for the study, {decision.experiment_usd:usd} an experiment",
+        "{likely}",
+        "{other}{broken}",
+        "A decision between two variants with {case.seeds:whole} seeds each costs"
+        " {decision.usd:usd} and is right about the large run in {right:percent} of cases,"
+        " {least_right:percent} to {most_right:percent} by the studies that differ most."
+        " {runs:whole} runs take {hours:whole} chip-hours at {price:usd}.{small} Platforms are"
+        " compared whose architecture the fit has seen.{known} The range is from prices that"
+        " nothing fixes and from how far published runs were from what the model says.",
         provided=study.done & study.hour.there,
         otherwise="There is no such study: {why}.",
-        range="{low_usd:usd} to {high_usd:usd} for the study (90 %), from prices that nothing fixes"
-        " and from how far published runs were from what the model says; decisions right in"
-        " {least_right:percent} to {most_right:percent} of cases, by the studies that differ most;"
-        " {said}",
+        range="{low_usd:usd} to {high_usd:usd} (90 %)",
         as_of="{study.hour.rented.age} (rents)",
         model_error=f"hours of {found.rows} published experiments that no fit has seen were"
         f" predicted within {100 * found.median:.0f} % in the median; {{trusted.basis}}",

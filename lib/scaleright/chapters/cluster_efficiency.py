@@ -26,16 +26,17 @@ def controls(declared: Any) -> Controls:
     return charts.controls(declared.filled(**pretraining.reliability()))
 
 
-def _range(best: Any, sure: ClusterDoubts) -> Any:
-    """The range of the card, and how sure the best number of chips is."""
+def _range(best: Any, sure: ClusterDoubts) -> tuple[Any, Any, Any]:
+    """The range of the card, and how sure the best number of chips is, in a word and a sentence."""
     days = charts.phrase("{sure.low_days:days} to {sure.high_days:days}")
     span = days + charts.phrase(", {sure.low_usd:usd} to {sure.high_usd:usd} (90 %)")
     span = where((sure.high_days > 0) & (sure.high_usd > 0), span, _UNDONE)
     said = charts.phrase("{sure.rival:whole} chips")
     taken = charts.phrase("{best.chips:whole} chips")
-    known = charts.how_sure(sure.choice, taken, than=said, does="cost less")
-    known = where(sure.choice.probability >= 0, known, _UNKNOWN)
-    return span + "; " + where(sure.rival > 0, known, "no other number of chips does it in time")
+    there = (sure.rival > 0) & (sure.choice.probability >= 0)
+    likely, known = charts.odds(sure.choice, there, taken, than=said, does="cost less")
+    known = where(there, known, where(sure.rival > 0, _UNKNOWN, _ALONE))
+    return span, likely, known
 
 
 def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDoubts) -> Display:
@@ -70,12 +71,15 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
     why, basis = why_not(case, found, yours), whole_runs().basis
     aged, sold = charts.phrase("{hour.rented.age} (rents)"), hour.prices.sold
     aged = where(hour.owned, charts.phrase("{sold} (price of a chip)"), aged)
-    span = where(best.there & hour.there, _range(best, sure), "none: there is no such run")
+    span, likely, known = _range(best, sure)
+    span = where(best.there & hour.there, span, "none: there is no such run")
     return charts.answer_card(
-        "To train <strong>{case.model}</strong> on {case.tokens:count 2} tokens, take"
-        " <strong>{best.chips:whole} {case.accelerator}</strong> with a batch of"
-        " {best.batch:count 2} tokens: <strong>{best.days:days}</strong> and"
-        " <strong>{best.usd:usd}</strong>. {stop}. {wide}.{beside}",
+        "Take {best.chips:whole} {case.accelerator} to train {case.model}.",
+        "{best.days:days}",
+        "and {best.usd:usd} for {case.tokens:count 2} tokens",
+        "{likely}",
+        "{wide}.",
+        "{stop}. The batch is of {best.batch:count 2} tokens.{beside}{known}",
         provided=_possible(case, found, yours),
         otherwise="<strong>{case.model}</strong> on {case.tokens:count 2} tokens: {why}",
         range="{span}",
@@ -97,7 +101,8 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
 NOTHING_SAVED = 1e14
 """A price of a day that stands for none saved [USD/d]."""
 _UNDONE = "it has no end: where failures are worse than usual, so large a job may not get done"
-_UNKNOWN = "how sure the number of chips is cannot be said, since failures may decide it"
+_UNKNOWN = " How sure the number of chips is cannot be said, since failures may decide it."
+_ALONE = " No other number of chips does it in time."
 
 
 def _possible(case: Any, found: Efficiency, yours: Plan) -> Any:
@@ -153,10 +158,8 @@ def costs(case: Any, found: Efficiency) -> Display:
     """What the run costs by the number of chips, alone and with the value of its days [USD]."""
     size, hour, best, yours = _size(case), found.setting.hour, found.best.chips, case.chips
     place = way_of(size)
-    both = {
-        "with the days": found.along("worth", place),
-        "chips alone": found.along("usd", place),
-    }
+    aims = {"with the days": "worth", "chips alone": "usd"}
+    both = {name: found.along(aim, place) for name, aim in aims.items()}
     words = charts.phrase("best: {best:whole}")
     words = where(found.best.there & hour.there, words, "none in time")
     at = where(found.best.there, best, yours)
@@ -191,15 +194,9 @@ def optima(case: Any, found: Efficiency) -> Display:
         "both: with the days, by the deadline": found.best,
         "the soonest, whatever it costs": found.soonest,
     }
-    rows = pd.DataFrame(
-        {
-            "aim": [*aims],
-            "chips": [of.chips for of in aims.values()],
-            "batch": [of.batch for of in aims.values()],
-            "days": [of.days for of in aims.values()],
-            "cost": [of.usd for of in aims.values()],
-        }
-    )
+    parts = {"chips": "chips", "batch": "batch", "days": "days", "cost": "usd"}
+    each = {word: [getattr(of, part) for of in aims.values()] for word, part in parts.items()}
+    rows = pd.DataFrame({"aim": [*aims], **each})
     formats = {"chips": "whole", "batch": "count 2", "days": "days", "cost": "usd"}
     return charts.table(rows, "The best number of chips by what you want", formats, name="optima")
 

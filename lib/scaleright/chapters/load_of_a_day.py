@@ -58,22 +58,22 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
     how = first_case([(best == FIXED, "at a fixed size"), (best == SCALED, SCALED)], BASED)
     usd, saving, busy, most = bill.usd_per_million(), bill.saving, bill.utilization, fleet.peak
     (low, high), dear = bill.ends(), rents.by_the_hour.usd / hour.usd
-    saved = charts.phrase("autoscaling alone saves {saving:percent} of a fixed fleet's bill")
+    saved = charts.phrase("Autoscaling alone saves {saving:percent} of a fixed fleet's bill")
     lost = charts.phrase(
-        "autoscaling alone saves nothing, since an hour that may be given back costs"
+        "Autoscaling alone saves nothing, since an hour that may be given back costs"
         " {dear:times 2} as much"
     )
     worth = where(saving > 0.005, saved, lost)
-    worth = where(most <= 1, "one engine is the least there is to scale", worth)
+    worth = where(most <= 1, "One engine is the least there is to scale", worth)
     refusal, kept = _refusal(case, fleet, hour), look_up(simulated_in_words(), case.trace)
     judged = charts.predicted_within(fleet.low, fleet.high, fleet.lent)
     return charts.answer_card(
-        "Run the fleet <strong>{how}</strong>, {cheapest:usd} a day: {case.requests_per_day:whole}"
-        " requests take <strong>{most:whole engines}</strong> of {engine.chips:whole}"
-        " {case.accelerator} at their busiest time. As you run it ({case.scaling}) they work at"
-        " <strong>{busy:percent}</strong> utilization, and a million output tokens cost"
-        " <strong>{usd:usd}</strong> with their prompts, because nights are idle and bursts need"
-        " free seats; {worth}.",
+        "Run the fleet {how}: {most:whole engines} of {engine.chips:whole} {case.accelerator}.",
+        "{cheapest:usd}",
+        "a day for {case.requests_per_day:whole} requests",
+        because="{worth}.",
+        also="So many run at the busiest time. As you run it ({case.scaling}) they work at"
+        " {busy:percent} utilization; a million output tokens cost {usd:usd} with their prompts.",
         provided=there,
         otherwise="A day of <strong>{case.model}</strong> on {case.accelerator} has no answer:"
         " {refusal}",

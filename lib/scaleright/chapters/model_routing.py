@@ -41,19 +41,24 @@ def answer(
     """The answer card: the way that costs least, beside the large tier alone."""
     one, (low, high), missing = ways[LARGE], doubts.total, best.name == ""
     name, paid = in_models(best.name, case), THOUSAND * best.usd
-    lead = charts.phrase("{name}: {paid:usd} for a thousand requests")
-    lead = where(missing, _missing(case, short), lead)
+    lead = where(missing, _missing(case, short), charts.phrase("Use {name}."))
+    figure = where(missing, "No way", charts.say(paid, "usd"))
+    figure_of = where(missing, "does what you ask", "for a thousand requests")
     told = where(missing, "", _beside_large(case, best, one))
     taken = where(doubts.choice.cost < doubts.choice.other, "starting small", case.large + " alone")
-    known = charts.how_sure(doubts.choice, taken, " a thousand requests")
+    likely, known = charts.odds(doubts.choice, ~missing, taken, " a thousand requests")
     first, second, third = (of.asked.age for of in served.values())
     routed, chained = judged()["requests at the large model"], scored()
     return charts.answer_card(
-        "<strong>{lead}</strong>{told}",
+        "{lead}",
+        "{figure}",
+        "{figure_of}",
+        "{likely}",
+        "{told}",
+        "The range is of requests and their errors, of the cheapest way that starts small.{known}",
         provided=why == "",
         otherwise="There is no answer: {why}.",
-        range="{low:usd} to {high:usd} a thousand requests and their errors, of the cheapest way"
-        " that starts small (90 %); {known}",
+        range="{low:usd} to {high:usd} (90 %)",
         as_of="{first}, {second}, {third} (prices of the three tiers)",
         model_error=f"of {routed.rows} published routers, half were predicted within"
         f" {100 * routed.error:.0f} % of the requests that they send to the large model; of"
@@ -82,15 +87,15 @@ def _beside_large(case: Any, best: Best, one: Way) -> Any:
     later = charts.phrase(" instead of {one.seconds:duration}")
     over = best.seconds / one.seconds
     longer = where((over > 0.995) & (over < 1.005), " as well", later)
-    less = where(saving > 0, charts.phrase(", {saving:percent} less"), "")
+    less = where(saving > 0, charts.phrase(": this is {saving:percent} less"), "")
     instead = charts.phrase(
-        " instead of {alone_usd:usd} with {case.large} alone{less}. {right:number 3} % are right"
+        "{case.large} alone would cost {alone_usd:usd}{less}. {right:number 3} % are right"
         " instead of {alone_right:number 3} %, after {best.seconds:duration} on average{longer}."
         " With {error:usd} for each wrong answer that is {total:usd}"
         " instead of {alone_total:usd}."
     )
     alone = charts.phrase(
-        ", and every way that starts smaller costs more once {error:usd} is counted for each wrong"
+        "Every way that starts smaller costs more once {error:usd} is counted for each wrong"
         " answer: {right:number 3} % are right, after {best.seconds:duration}."
     )
     return where(best.name == LARGE, alone, instead)

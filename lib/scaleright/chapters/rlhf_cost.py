@@ -45,26 +45,28 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
     paid = where(people_usd > 0, paid, "")
     nearest = charts.phrase("the {best.name}, {best.usd:usd}")
     nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
-    taken = "the " + best.name
-    known = charts.how_sure(best.choice, taken, than="the " + best.other)
-    span = charts.phrase(
-        "{low:usd} to {high:usd} of machines (90 %), from how far published runs were from what"
-        " is predicted, and prices that nothing fixes"
-    )
+    other = charts.phrase("On as many {best.name} it would cost {best.usd:usd}.")
+    cheapest = "No platform whose architecture the fit has seen is cheaper."
+    other = where(best.name == case.accelerator, cheapest, other)
     compared = (best.usd > 0) & (best.choice.other > 0) & (best.choice.probability >= 0)
-    span = where(compared, charts.phrase("{span}; {known}"), span)
+    ways = "the " + best.name, "", "the " + best.other
+    likely, known = charts.odds(best.choice, compared, *ways)
     return charts.answer_card(
-        "Post-training <strong>{case.model}</strong> by <strong>{method}</strong>"
-        " ({case.trained}) takes <strong>{lasts:duration 2}</strong> on {bill.job.chips:whole}"
-        " {case.accelerator} and costs <strong>{machines:usd}</strong> of machines, at"
-        " {hour.usd:usd} an hour ({hour.counted}){paid}. The largest part of a"
-        " round is <strong>{part}</strong>, {share:percent} of it. On as many chips, the cheapest"
-        " platform whose architecture the fit has seen is {nearest}.",
+        "Post-train {case.model} by {method} in {lasts:duration 2} on {bill.job.chips:whole}"
+        " {case.accelerator}.",
+        "{machines:usd}",
+        "of machines{paid}",
+        "{likely}",
+        "{other}",
+        "That is {case.trained}, at {hour.usd:usd} an hour ({hour.counted}). The largest part of a"
+        " round is {part}, {share:percent} of it. Platforms are compared whose architecture the"
+        " fit has seen.{known} The range is from how far published runs were from what is"
+        " predicted, and prices that nothing fixes.",
         provided=why == "",
         otherwise="Post-training <strong>{case.model}</strong> by {method} does not run so:"
         " {why}. On as many chips, the cheapest platform whose architecture the fit has seen is"
         " {nearest}.",
-        range="{span}",
+        range="{low:usd} to {high:usd} of machines (90 %)",
         as_of="{hour.age} (rents)",
         model_error=real.basis,
         headline="machine_usd",
