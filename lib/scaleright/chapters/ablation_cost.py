@@ -73,12 +73,12 @@ def answer(
     usd, days, nodes, runs = study.usd, study.days, study.nodes, case.variants * case.seeds
     low_usd, high_usd = span.low_usd, span.high_usd
     late = charts.phrase(
-        " The study ends after the deadline of {case.deadline_days:days}: the largest cluster that is"
+        " The study ends after the deadline of {case.deadline_days:days}: the largest cluster"
         " tried takes {mine.quickest:days}, so allow that, cut earlier, or put each run on more"
         " chips."
     )
     dear = charts.phrase(
-        " The study is above the budget of {case.budget_usd:usd}: take fewer variants, seeds or tokens."
+        " The study is above the budget of {case.budget_usd:usd}: take fewer variants or tokens."
     )
     broken = where(mine.punctual, "", late) + where(usd > case.budget_usd, dear, "")
     small = where(decision.larger > 1, "", " Your experiments are as large as what they stand for.")
