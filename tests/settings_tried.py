@@ -186,7 +186,7 @@ def page(chapter: str) -> Page:
         return said(text, when, otherwise, names)
 
     def beneath(texts: Mapping[str, str], names: Mapping[str, Any]) -> Any:
-        for label in texts.keys() & {"", "Range", "Data as of", "Model error"}:
+        for label in texts.keys() & {"Also", "Range", "Data as of", "Model error"}:
             made["words"] += f" {label}: " + filled(plain_text(texts[label]), names)
         return slots(texts, names)
 

@@ -119,13 +119,13 @@ def words(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
     )
 
 
-def plans(bill: DayBill) -> Display:
-    """What a day costs under each plan."""
+def plans(bill: DayBill, up: Any) -> Display:
+    """What a day costs under each plan; up : share of its time that an engine on spot is [1]."""
     fixed, scaled, based = (bill.plans[name].usd_per_day for name in (FIXED, SCALED, BASE))
     return charts.sentence(
         "A day costs <strong>{fixed:usd}</strong> at a fixed size, <strong>{scaled:usd}</strong>"
         " autoscaled, and <strong>{based:usd}</strong> as a base under the contract with bursts by"
-        " the hour.",
+        " the hour. On spot an engine is up {up:percent} of the time that it is paid.",
         provided=fixed > 0,
         otherwise="No engine serves this day.",
     )

@@ -45,10 +45,10 @@ def answer(
     embodied_share = carbon.embodied_share
     run = charts.phrase("of CO2e for {case.chip_hours:whole} chip-hours of {case.accelerator}")
     work = where(training, run, "of CO2e for a million tokens of " + case.model)
-    sure = charts.how_sure(best.choice, best.first, " of CO2e", best.second, "mass", "leaves less")
+    known = charts.how_sure(best.choice, best.first, " of CO2e", best.second, "mass", "leaves less")
     use, of_use = of.utilization, charts.utilization_source(of.busy)
-    sure = charts.phrase("Odds: {sure}. Use {use:percent}, {of_use}. Water {water_l:volume}.")
-    sure, likely = where(of.known, sure, ""), charts.confidence(best.choice.sureness)
+    odds = charts.phrase("Odds: {known}. Use {use:percent}, {of_use}. Water {water_l:volume}.")
+    odds, likely = where(of.known, odds, ""), charts.confidence(best.choice.sureness)
     measured = where(training, "", f"{newest_measured():%Y-%m} (energy), ")
     age = measured + look_up(years, case.place) + " (grid)"
     span = charts.phrase("{range_low:mass} to {range_high:mass} of CO2e (90 %)")
@@ -64,7 +64,7 @@ def answer(
         "{likely}",
         "Making the hardware emits {embodied_share:percent} of it, {energy_wh:si Wh} of electricity"
         " the rest.",
-        "{sure}",
+        "{odds}",
         provided=of.known,
         otherwise="{nobody}: choose another model, chip or format.",
         range="{span}",

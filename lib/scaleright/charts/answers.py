@@ -15,6 +15,9 @@ from scaleright.quantity import Quantity
 from scaleright.quantity.graph import value_of
 from scaleright.quantity.readings import literal
 
+ALSO = "Also"
+"""What stands beneath an answer without a label."""
+
 
 def sentence(text: str, provided: Quantity | None = None, otherwise: str = "") -> Display:
     """A paragraph of the chapter whose numbers and words follow the controls.
@@ -124,22 +127,23 @@ def answer_card(
     >>> answer_card("Rent it.", "{cost:usd}", "an hour", range="{low:usd} to $3", as_of="2026-11")
     Rent it. $2.00 an hour. Range: $1.00 to $3. Data as of 2026-11.
     """
-    facts = {"": also or None, "Range": range, "Data as of": as_of, "Model error": model_error}
+    facts = {ALSO: also or None, "Range": range, "Data as of": as_of, "Model error": model_error}
     names, unsaid = callers_names(), _unsaid(quantities or {})
     found = said(_parts(decision, figure, figure_of, sure, because), provided, otherwise, names)
     texts, told = slots({of: text for of, text in facts.items() if text is not None}, names)
     texts = {label: fill(text, told) for label, text in texts.items()}
     judged = [(provided, plain_text(otherwise))] if provided is not None and not always else []
     model = live_model([*found.numbers, *told.values(), *unsaid])
-    model += _judge([*judged, *besides], names)
+    if asked := [*judged, *besides]:
+        model += _judge(asked, names)
     now = plain_text(found.now)
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(now, {**found.slots, **told}, others, headline)
     named = f' data-sr-headline="{headline}"' if headline else ""
     beneath = (_folded if figure else _facts)(texts)
-    card = _card(found.markup, beneath, model, named)
-    shown = _both(card, _card(found.now, beneath, "", named), provided)
-    return Display({"text/plain": " ".join([now, *_spoken(texts)]), ANSWER_MIME: machine} | shown)
+    cards = _card(found.markup, beneath, model, named), _card(found.now, beneath, "", named)
+    told_so = {"text/plain": " ".join([now, *_spoken(texts)]), ANSWER_MIME: machine}
+    return Display(told_so | _both(*cards, provided))
 
 
 def _parts(decision: str, figure: str, figure_of: str, sure: str, because: str) -> str:
@@ -158,8 +162,6 @@ def _judge(answers: Sequence[tuple[Quantity, str]], names: Mapping[str, Any]) ->
     """What the page's script needs to ask of each option of a choice whether there are these
     answers with it, and why the first that is missing is not there.
     """
-    if not answers:
-        return ""
     controls, there, why = page(), True, ""
     for one, otherwise in reversed(answers):
         why = where(one, why, filled(otherwise, names))
@@ -175,7 +177,7 @@ def _spoken(facts: Mapping[str, str]) -> list[str]:
     """The line beneath the answer as text."""
     return [
         f"{label}{'' if label == 'Data as of' else ':'} {plain_text(text)}."
-        if label
+        if label != ALSO
         else plain_text(text)
         for label, text in facts.items()
     ]
@@ -210,9 +212,9 @@ def _facts(texts: Mapping[str, str]) -> str:
 
 def _folded(texts: Mapping[str, str]) -> str:
     """The same in one line, which shows all of it when it is unfolded, and what has no label."""
-    labeled = [(label, text) for label, text in texts.items() if label]
+    labeled = [(label, text) for label, text in texts.items() if label != ALSO]
     items = " ".join(f"<span><b>{label}</b> {text}</span>" for label, text in labeled)
-    more = f"<p>{texts['']}</p>" if "" in texts else ""
+    more = f"<p>{texts[ALSO]}</p>" if ALSO in texts else ""
     return (
         f'<details class="sr-facts"><summary{_note(texts)}><span>{items}</span></summary>{more}'
         "</details>"

@@ -73,18 +73,21 @@ class DayChoices:
             case.ttft_s,
         )
 
-    def fleet(self, case: Any) -> DayFleet:
-        """The fleet of a case; what is on spot is up for a part of its paid time alone."""
+    def up_on_spot(self, case: Any) -> Any:
+        """Share of its paid time in which an engine on spot is up [1]."""
         often, startup_s = case.interruptions_per_day, MINUTE_S * case.startup_minutes
         some = where(often > 0, often, 1.0)
-        kept = where(often > 0, available_share(startup_s, DAY_S / some), 1.0)
+        return where(often > 0, available_share(startup_s, DAY_S / some), 1.0)
+
+    def fleet(self, case: Any) -> DayFleet:
+        """The fleet of a case; what is on spot is up for a part of its paid time alone."""
         return day_fleet(
             self.engines,
             (case.model, case.accelerator, USUAL),
             self.traffic(case),
-            startup_s,
+            MINUTE_S * case.startup_minutes,
             case.least_engines,
-            where(case.contract == "spot", kept, 1.0),
+            where(case.contract == "spot", self.up_on_spot(case), 1.0),
         )
 
 

@@ -172,7 +172,6 @@ def _row(
     return numbers | {"low": low, "high": high, "lent": lent, "fitted": seen}
 
 
-@search
 def _weighed(known: Sequence[Curve], load: Load, pace: Any, demand: Any) -> tuple[list, Any]:
     """Each engine at its pace with its score, and the one that traffic, where it is known, would
     seat; arguments as of `node_speed`.
@@ -190,6 +189,7 @@ def _weighed(known: Sequence[Curve], load: Load, pace: Any, demand: Any) -> tupl
     return scored, foremost([*zip(at, scores, strict=True)])
 
 
+@search
 def node_speed(
     engines: Engines,
     model: Any,

@@ -37,8 +37,8 @@ def kept_share(stays_s):
     Source: the hour of a published conversation service [mooncake2025], see the table
     `prefix_cache`; on straight lines over the logarithm of the time.
 
-    >>> [round(kept_share(of), 2) for of in (1.0, 60.0, 300.0, 1e6)]
-    [0.12, 0.24, 0.75, 1.0]
+    >>> [round(kept_share(of), 1) for of in (1.0, 60.0, 300.0, 1e6)]
+    [0.1, 0.2, 0.8, 1.0]
     """
     NON_NEGATIVE.check("kept_share", "stays_s", stays_s)
     first_s, times, shares = kept_by_time()

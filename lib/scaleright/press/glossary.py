@@ -73,7 +73,8 @@ _PROSE = {"p", "li", "figcaption", "dd"}
 _APART = {"a", "code", "pre", "style", "summary", "button", "label", "select", "table", "svg", "dt"}
 _APART |= {"noscript", "nav", *(f"h{level}" for level in range(1, 7))}
 _APART_AS = re.compile(
-    r'class="(?:[^"]* )?(?:sr-(?:live|words|view|alt|controls|stale|files)|math|sd-card|highlight)'
+    r'class="(?:[^"]* )?'
+    r"(?:sr-(?:live|words|view|alt|controls|stale|files|cases?)|math|sd-card|highlight)"
     r'(?: [^"]*)?"| hidden\b'
 )
 """What the page writes anew, sets or hides."""

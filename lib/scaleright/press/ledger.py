@@ -141,7 +141,8 @@ def _form(book: Book, lines: list[listing.Entry]) -> str:
     return (
         '<form class="sr-filter" aria-label="Filter the claims" hidden>'
         f'{picked}<label>words<input type="search" name="words" autocomplete="off"></label>'
-        '<button type="reset">Show all</button><output></output></form>'
+        '<button type="submit">Filter</button><button type="reset">Show all</button>'
+        "<output></output></form>"
     )
 
 
