@@ -76,7 +76,11 @@ class DataRecord:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         frame = self.frame()
-        html = html_table("Data record", frame, below="sources")
+        count = f"{len(frame)} tables, with source, licence and date" if len(frame) != 1 else "1 table"
+        html = (
+            f'<details class="sr-folded"><summary>The data behind this page: {count}</summary>'
+            f"{html_table('Data record', frame, below='sources')}</details>"
+        )
         record = {
             "tables": self.names,
             "dates": {name: {key: resource(name)[key] for key in DATED} for name in self.dated},
