@@ -6,7 +6,7 @@ import os
 import subprocess
 
 import pytest
-from scaleright.press import about
+from scaleright.press import about, reading
 from scaleright.press.repository import Repository
 from small_book import small_book
 
@@ -65,3 +65,16 @@ def test_a_page_can_be_cited_without_a_day():
     cited = about.cited("notebooks/a", "Why?", "People", "A Book", "")
     assert cited["sentence"].startswith("People. “Why?” In: A Book, version")
     assert "year" not in cited["bibtex"] and "title = {Why?}" in cited["bibtex"]
+
+
+def test_what_is_folded_looked_up_or_hidden_takes_no_time_to_read():
+    told = "<h2>Why it is so</h2><p>One two <b>three</b>.</p>"
+    more = (
+        "<details><summary>More</summary><p>not read</p><details><p>nor</p></details></details>"
+        "<p hidden>no</p><script>var no = 1;</script><pre>no</pre><p class='sr-alt'>no</p>"
+        "<table><tr><th>7</th><td>12 GB</td></tr></table>"
+    )
+    assert reading.words(told) == 7 and reading.words(told + more) == 8
+    assert reading.words("<details open><p>seen at once</p></details>") == 3
+    longest = "<p>" + "word " * (reading.WORDS_PER_MINUTE * reading.LONGEST_MIN) + "</p>"
+    assert reading.minutes(longest) == 10 and reading.minutes(longest + "<p>more</p>") == 11

@@ -1,4 +1,6 @@
-"""What a page says about itself: when it last changed, how to cite it, where to report an error."""
+"""What a page says about itself: how long it takes to read, when it last changed, how to cite it,
+where to report an error.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,8 @@ from urllib.parse import urlencode
 
 from scaleright import __version__
 from scaleright.press import Book
+from scaleright.press.addresses import LOOKED_UP
+from scaleright.press.reading import minutes
 from scaleright.press.repository import Repository
 
 CHANGED = "book/changed.json"
@@ -111,6 +115,7 @@ def tell(app, pagename: str, _templatename, context: dict[str, Any], _doctree) -
     )
     title = app.env.titles[pagename].astext()
     context["about"] = {
+        "minutes": 0 if pagename in LOOKED_UP else minutes(context.get("body") or ""),
         "day": day,
         "changed": spoken(day) if day else "",
         "report": report(hosted, pagename),

@@ -21,3 +21,7 @@ def notebook_file(page: str) -> str:
 def table_file(page: str, name: str) -> str:
     """Where a table of a page lies in the site, without its suffix."""
     return f"{notebook_file(page).removesuffix('.ipynb')}-{name}"
+
+
+LOOKED_UP = {GLOSSARY, REFERENCES, "book/ledger", "book/status"}
+"""Pages that nobody reads from end to end."""
