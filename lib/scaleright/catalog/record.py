@@ -76,9 +76,9 @@ class DataRecord:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         frame = self.frame()
-        count = f"{len(frame)} tables, with source, licence and date" if len(frame) != 1 else "1 table"
         html = (
-            f'<details class="sr-folded"><summary>The data behind this page: {count}</summary>'
+            '<details class="sr-folded"><summary>The data behind this page, with source, licence'
+            f" and date ({len(frame)})</summary>"
             f"{html_table('Data record', frame, below='sources')}</details>"
         )
         record = {
