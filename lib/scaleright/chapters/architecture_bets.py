@@ -31,8 +31,8 @@ def controls(declared: Any) -> Controls:
 def _refusal(case: Any, found: Bets) -> Any:
     """Why there is no bet to compute."""
     apart = charts.phrase(
-        "on one kind of model MLPerf has the {case.bet} and the {case.rival} in no round together;"
-        " choose other chips or less of a hurry"
+        "on one kind of model no MLPerf round has both the {case.bet} and the {case.rival};"
+        " choose other chips or a looser limit on latency"
     )
     same = case.bet == case.rival, "choose two different chips"
     return first_case([same, (~found.priced, found.unpriced)], apart)
@@ -133,9 +133,9 @@ def of_the_two(found: Bets, safest: Quantity, too_dear: Quantity, flip: Quantity
     at_most = where(too_dear < NO_DEARER, "never too dear", at_most)
     agrees = where(found.agrees, "agrees", "disagrees")
     return charts.sentence(
-        "Of the two, the {between}. The bet with the least regret at worst is the {safest},"
-        " {at_most}. The MLPerf blog post's rule says {found.rule}, which {agrees} with the"
-        " computed answer.",
+        "Of the two, the {between}. The safest bet, with the least regret at worst, is the"
+        " {safest}, {at_most}. The MLPerf blog post's rule says {found.rule}, which {agrees} with"
+        " the computed answer.",
         provided=found.possible,
         otherwise="The MLPerf blog post's rule says {found.rule}, whatever was measured.",
     )
@@ -159,10 +159,12 @@ def thesis(racks: pd.DataFrame, rack_premium: Quantity) -> Display:
 
 
 def racks_summary() -> Display:
-    """A table of those gains by hurry and kind of model."""
+    """A table of those gains by limit on latency and kind of model."""
+    gains = chip_gains.rack_summary().rename(columns={"hurry": "latency limit"})
+    limits = {"in a hurry": "tight", "without": "loose or none"}
     return charts.table(
-        chip_gains.rack_summary(),
-        "Work of a rack's chip over its sibling's, with and without a tight limit on a token",
+        gains.assign(**{"latency limit": gains["latency limit"].map(limits)}),
+        "Work of a rack's chip over its sibling's in a server, by limit on latency",
         name="racks",
     )
 
@@ -170,14 +172,14 @@ def racks_summary() -> Display:
 def rack_evidence(rack: chip_gains.RackEvidence) -> Display:
     """What else is known of racks."""
     return charts.sentence(
-        "In the MLPerf blog post's own round a whole NVL72 did per GB200"
+        "In the blog post's own MLPerf round, each GB200 of a whole NVL72 did"
         " {rack.whole_mixture:number} times the work of a B200 on DeepSeek-R1 and"
         " {rack.whole_dense:number} times on Llama-3.1-405B."
-        " In a hurry, who submitted both to one round found {rack.same_low:number} to"
-        " {rack.same_high:number}. The large advantage on mixtures begins between"
-        " {rack.beyond_s:duration 2} and {rack.within_s:duration 2} per token: MLPerf measures"
-        " nothing in between, and the public runs of InferenceX match no two of these chips at one"
-        " pace."
+        " Under a tight limit, teams that submitted both systems to one round measured"
+        " {rack.same_low:number} to {rack.same_high:number} times. The large advantage on mixtures"
+        " of experts begins between {rack.beyond_s:duration 2} and {rack.within_s:duration 2} per"
+        " token: MLPerf measures nothing in between, and no public InferenceX runs compare two of"
+        " these chips at the same interactivity."
     )
 
 
@@ -192,8 +194,8 @@ def dearest_dense(rack_premium: Quantity, dearest: Quantity) -> Display:
     """What the worst dense model costs more on a rack, a share of its cost on a server [1]."""
     return charts.sentence(
         "At a premium of {rack_premium:number} the worst of these dense models costs"
-        ' {dearest:percent} more on a rack: the MLPerf blog post\'s "very uneconomical" asks for a'
-        " premium that nobody lists.",
+        ' {dearest:percent} more on a rack. To be "very uneconomical", as the MLPerf blog post has'
+        " it, the rack would need a premium that nobody lists.",
         provided=dearest > 0,
         otherwise="At a premium of {rack_premium:number} no dense model costs more on a rack.",
     )
@@ -203,9 +205,8 @@ def payoffs(found: Bets) -> Display:
     """The payoff matrix."""
     return charts.table(
         found.table(),
-        "The payoff matrix: cost of the work over that of the cheapest, on the models of the answer"
-        " above; a dash was not submitted in the round in which your two chips meet, or is not"
-        " listed",
+        "What the work costs over the cheapest chip, on the models of the answer. A dash: not"
+        " submitted in the round that has both of your chips, or without a listed price",
         name="payoffs",
     )
 
@@ -221,11 +222,11 @@ def commitment(
     extra = where(regret < NO_DEARER, "no more", charts.phrase("{money:usd} more"))
     commit = where(found.flexible, "do not commit", "commit")
     said = charts.sentence(
-        "Over {case.term} the best bet is expected to cost {extra} than knowing in advance. Freedom"
-        " to switch is worth {cost:number} times the price of a committed hour, and costs"
-        " {costs:number} times: {commit}.",
+        "Over {case.term} the best bet is expected to cost {extra} than knowing in advance. An"
+        " hour that you can give back is worth {cost:number} times a committed hour and costs"
+        " {costs:number} times as much: {commit}.",
         provided=found.possible,
-        otherwise="Freedom to switch costs {costs:number} times the price of a committed hour.",
+        otherwise="An hour that you can give back costs {costs:number} times a committed hour.",
     )
     return charts.beneath_strip(said, "term", "committed_ratio", "spend_usd_per_year")
 
@@ -257,14 +258,15 @@ def resources(held: pd.DataFrame, within: int, many: int) -> Display:
 
     within, many : gains between what it has more of, and all
     """
-    return charts.table(
+    shown = charts.table(
         held,
-        "What the chip has more of (arithmetic in the smallest format of each, chips on one"
-        f" fabric), and what it did more, over all scenarios: {within} of {many} gains lie between"
-        " bandwidth and arithmetic, give or take what ratios move from round to round",
+        "What the chip has more of (arithmetic in the smallest format of each, chips in one"
+        f" domain), and what it did more, over all scenarios: {within} of {many} gains lie between"
+        " bandwidth and arithmetic, within what ratios move from round to round",
         formats=dict.fromkeys(held.columns[1:5], "number 2"),
         name="resources",
     )
+    return charts.folded(shown, "What each chip has more of, and what it gained")
 
 
 def domains(case: Any, limit: Quantity, share: Mapping[str, Quantity], even: Quantity) -> Display:
@@ -274,7 +276,7 @@ def domains(case: Any, limit: Quantity, share: Mapping[str, Quantity], even: Qua
     limit, share : most time of a token [ms], and by kind of model the rival's work over the bet's
     even : the share at which both cost the same [1]
     """
-    of, pace = "rival's chip over the bet's", "most time per token [ms]"
+    of, pace = "rival's chip over the bet's", "time per token, at most [ms]"
     paces = {"ms": [round(2 * 1.09**step, 3) for step in range(59)]}
     shown = charts.show(
         charts.lines(paces, "ms", share, "number 2", pace, of, log_x=True, along=limit)
@@ -290,12 +292,15 @@ def served(within_20_ms: pd.DataFrame) -> Display:
     """A table of what each of the two does with each model within 20 ms a token, see
     `bets_served.served_table`.
     """
-    return charts.table(
+    shown = charts.table(
         within_20_ms,
-        "What one chip does within 20 ms a token by the model of serving, at your rents with every"
+        "What one chip does within 20 ms a token by the serving model, at your rents with every"
         " paid hour used",
         {"price of a million": "usd", "chips of an engine": "whole"},
         name="served",
+    )
+    return charts.folded(
+        shown, "Both chips at 20 ms a token, and what their formats cost in quality"
     )
 
 
@@ -334,9 +339,8 @@ def switches(odds: pd.DataFrame) -> Display:
 def why_switches() -> Display:
     """Solution 1: the reason."""
     return charts.sentence(
-        "Two bets change places only where one is better on mixtures and the other on dense models:"
-        " the odds weigh the one regret against the other. Beside a dash one of the two wins"
-        " throughout, or was not measured."
+        "The odds decide only where one chip is better on mixtures of experts and the other on"
+        " dense models. A dash: one of the two wins at all odds, or was not measured."
     )
 
 
@@ -345,11 +349,11 @@ def at_twice_the_rent(
 ) -> Display:
     """Solution 2: the best bet and its regret if the bet costs twice as much [USD/h]."""
     return charts.sentence(
-        "At {twice:usd} an hour for the {case.bet} the best bet would be the {instead}, at a regret"
-        " of {then:percent}: what the {case.bet} does costs twice as much on every kind of model,"
-        " and what the others do costs less beside it wherever it was the cheapest.",
+        "At {twice:usd} an hour for the {case.bet}, the best bet would be the {instead}, with a"
+        " regret of {then:percent}: the work of the {case.bet} costs twice as much on every kind of"
+        " model.",
         provided=found.possible,
-        otherwise="Without a bet there is none to lose.",
+        otherwise="Without a bet there is nothing to change.",
     )
 
 
@@ -365,7 +369,7 @@ def within_20_ms(case: Any, shares: pd.DataFrame) -> Display:
 def why_slower() -> Display:
     """Solution 3: the reason."""
     return charts.sentence(
-        "Eight chips hold the experts of a mixture once, in a rack 64 do: the more weights a step"
-        " reads, the more of the 20 ms a server spends on them. A dense model is shared by eight"
-        " chips at most on either, so that it gains only what the chips differ by."
+        "A server spreads a mixture's experts over eight chips, a rack over 64: the more weights a"
+        " step reads, the more of the 20 ms a server spends on them. A dense model is split over"
+        " at most eight chips on either, so it gains only what the chips themselves differ by."
     )

@@ -101,11 +101,11 @@ def submitted(
     at_rents = charts.phrase("{by_dollar:times}, at {hour.usd:usd} and {hour_old.usd:usd} an hour")
     by_rent = where(by_dollar > 0, at_rents, "not known, since " + why)
     return charts.sentence(
-        "In round {found.in_round} that is {new} against {old} {found.new.unit} per accelerator."
-        " Per accelerator it is {by_chip:times}, per watt of their power limits {by_limit}, per"
-        " dollar of their rents {by_rent}.",
+        "In round {found.in_round} it was {new} against {old} {found.new.unit} per accelerator."
+        " That is {by_chip:times} per accelerator, {by_limit} per watt of the power limits and, per"
+        " dollar of rent, {by_rent}.",
         provided=at(why_not == "", metric="chip"),
-        otherwise="There is no pair of figures to set side by side: {why_not}.",
+        otherwise="There is no pair of figures to compare: {why_not}.",
     )
 
 
@@ -148,20 +148,21 @@ def rounds(case: Any, found: Versus) -> Display:
 def cleaning() -> Display:
     """What leaves of the rows, and why."""
     words = "Rows of MLPerf Inference, closed division, data center, v3.0 to v6.1"
-    return charts.table(mlperf.cleaning_report(), words, {"rows": "whole"})
+    shown = charts.table(mlperf.cleaning_report(), words, {"rows": "whole"})
+    return charts.folded(shown, "Which rows are left out, and why")
 
 
 def by_hand() -> Display:
     """Figures per accelerator that a reader can check."""
     exact = dict.fromkeys(("value", "per chip"), "number 6")
     words = "Figures to check by hand: value over accelerators"
-    return charts.table(tables.hand_checked(), words, exact, name="by-hand")
+    return charts.folded(charts.table(tables.hand_checked(), words, exact, name="by-hand"), words)
 
 
 def averages() -> Display:
     """Where the mean of ratios and the ratio of sums differ most."""
     words = "Where the two averages lie furthest apart, per accelerator"
-    return charts.table(tables.averages_apart(), words, name="averages")
+    return charts.folded(charts.table(tables.averages_apart(), words, name="averages"), words)
 
 
 def generations() -> Display:
@@ -204,14 +205,15 @@ def rack_summary() -> Display:
     """Where a rack pays, in a sentence."""
     of = tables.rack_summary()
     return charts.sentence(
-        "Offline and Server the rack's chip does about as much, on mixtures and dense models:"
-        " {of.calm.middle:number} times in the middle, {of.calm.low:number} to"
-        " {of.calm.high:number}. Where each user must be answered fast the rack pays: Interactive"
-        " it does {of.tight.low:number 2} to {of.tight.high:number 2} times as much, on the dense"
-        " Llama-3.1-405B {of.dense.low:number 2} and {of.dense.high:number 2} times. That rests on"
-        " little: of these {of.tight.count:whole} figures {of.single:whole} set one rack against"
-        " one box. On Llama-3.1-405B in v6.0 the one B200 does {of.slower:percent} less than B200"
-        " did in the round before, so that round flatters the rack."
+        "In Offline and Server the rack's chip does about as much as the server's, on mixtures of"
+        " experts and dense models alike: {of.calm.middle:number} times at the median,"
+        " {of.calm.low:number} to {of.calm.high:number}. The rack pays where each user must be"
+        " answered fast: in Interactive it does {of.tight.low:number 2} to"
+        " {of.tight.high:number 2} times as much, on the dense Llama-3.1-405B"
+        " {of.dense.low:number 2} and {of.dense.high:number 2} times. The evidence is thin:"
+        " {of.single:whole} of these {of.tight.count:whole} figures compare one rack with one box."
+        " On Llama-3.1-405B in v6.0, the only B200 does {of.slower:percent} less than the B200 of"
+        " the round before, so that round flatters the rack."
     )
 
 
@@ -246,7 +248,7 @@ def reasoning(kept: Mapping[str, float]) -> Display:
     shares = [f"{say(share, 'percent')} in {name}" for name, share in kept.items()]
     shares = ", then ".join(shares)
     return charts.sentence(
-        "On DeepSeek-R1 the median chip kept {shares}: software learned to answer in time."
+        "On DeepSeek-R1 the median chip kept {shares}: the software improved."
     )
 
 
@@ -255,15 +257,16 @@ def power() -> Display:
     words = "Measured power: the whole system over its accelerators, over their limits; medians"
     formats = dict.fromkeys(("of the limit", "rate kept"), "percent")
     formats |= {"system power per accelerator [W]": "whole"}
-    return charts.table(tables.power_by_chip(), words, formats, name="power")
+    shown = charts.table(tables.power_by_chip(), words, formats, name="power")
+    return charts.folded(shown, "Measured power by chip")
 
 
 def large_systems(large: tables.Spread) -> Display:
     """What large systems keep per chip, in a sentence."""
     return charts.sentence(
-        "Per chip, systems of 64 chips or more keep {large.middle:percent} of the smallest one of"
-        " the same chip in the middle, {large.low:percent} at worst: most are many small ones side"
-        " by side."
+        "A chip in a system of 64 or more does {large.middle:percent} of what it does in the"
+        " smallest system at the median, {large.low:percent} at worst: most large systems are many"
+        " small ones side by side."
     )
 
 
@@ -290,9 +293,9 @@ def teams(case: Any, found: Versus) -> Display:
 def team_spread(count: int, above: float, apart: float) -> Display:
     """How far submissions of one chip lie apart, in a sentence."""
     return charts.sentence(
-        "Over all rounds, {count:whole} groups of three submissions or more of one chip on one"
-        " question: the best is {above:percent} above the median in the middle, and {apart:times}"
-        " the slowest in one of twenty."
+        "The team matters, too. In {count:whole} groups of three or more submissions of one chip on"
+        " one benchmark, the best is typically {above:percent} above the median; in one group of"
+        " twenty it is {apart:times} the slowest."
     )
 
 
@@ -312,9 +315,8 @@ def worth_of_knowing(case: Any, found: Versus) -> Display:
 
 def s4_reasons() -> Display:
     """Why the MLPerf blog post's cells differ from the rows."""
-    return charts.table(
-        s4.reasons(), "The cells of the MLPerf blog post's two tables, by why they differ"
-    )
+    words = "The cells of the MLPerf blog post's two tables, by why they differ"
+    return charts.folded(charts.table(s4.reasons(), words), words)
 
 
 def s4_results() -> Display:
@@ -342,17 +344,17 @@ def s4_specifications() -> Display:
 def same_precision(alike: float, freely: float) -> Display:
     """What is left of a gain at one precision, and why."""
     return charts.sentence(
-        "{alike:times} instead of {freely:times}: both run it in 8 bits, so that little of the gain"
-        " is the format's. On Llama-2-70B the two never state the same one, FP4 against FP8: there"
-        " the new format is part of what the new chip brings."
+        "{alike:times} instead of {freely:times}: both run it in 8 bits, so the format explains"
+        " little. On Llama-2-70B they never state the same one (FP4 against FP8): there the new"
+        " format is part of what the new chip brings."
     )
 
 
 def same_teams(same_team: float, best: float, median: float) -> Display:
     """A gain where each team is compared with itself, and why."""
     return charts.sentence(
-        "Hardly: {same_team:times} in v5.1, where the best of each give {best:times} and the"
-        " medians {median:times}. Who tunes one of them well tunes the other."
+        "Hardly: {same_team:times} in v5.1, against {best:times} for the best of each and"
+        " {median:times} for the medians. A team that tunes one chip well tunes the other well."
     )
 
 
@@ -360,7 +362,7 @@ def by_software(first: float, second: float) -> Display:
     """What software brought one chip in two rounds, and why."""
     together = first * second
     return charts.sentence(
-        "{together:times} in two rounds, {first:times} and then {second:times}: the hardware"
-        " stayed, so all of it is software and the skill of those who submit. A new chip's first"
-        " round is yet to see such gains."
+        "{together:times} in two rounds, {first:times} and then {second:times}. The hardware stayed"
+        " the same, so all of it is software and the submitters' skill. A new chip's first round"
+        " has yet to see such gains."
     )

@@ -141,12 +141,13 @@ def bills(
     kept : share of peak in service; even : tokens in service from which the cheapest pays
     """
     return charts.sentence(
-        "Trained compute-optimally the model costs {bill.training_usd:usd} and then"
-        " {bill.service_usd:usd} in service; the cheapest over its life costs"
-        " {less.training_usd:usd} to train and {less.service_usd:usd} in service, and is cheaper"
-        " from {even:count 2} tokens in service on. A FLOP in service costs {price_ratio:times 2}"
-        " one in training, since service reaches {kept:percent} of peak in"
-        " {case.utilization:percent} of the hours and training {case.mfu:percent}."
+        "The compute-optimal model costs {bill.training_usd:usd} to train and"
+        " {bill.service_usd:usd} to serve; the model that is cheapest over its life costs"
+        " {less.training_usd:usd} to train and {less.service_usd:usd} to serve. It pays once you"
+        " serve more than {even:count 2} tokens. A FLOP in service costs {price_ratio:times 2}"
+        " what it costs in training: serving reaches {kept:percent} of the chips' peak and uses"
+        " {case.utilization:percent} of the hours you pay for, training reaches"
+        " {case.mfu:percent} of peak."
     )
 
 
@@ -216,10 +217,10 @@ def what_models_were_right_for(models: pd.DataFrame) -> Display:
     """How tokens a parameter have grown, and for how much service Llama-3.1-8B would be right."""
     (before, after), eight = laws.ratios_by_age(models), models.loc["Llama-3.1-8B"]
     return charts.sentence(
-        "The median of the models of this table went from {before:number 2} tokens a parameter up"
-        " to 2022 to {after:number 2} since 2024. Llama-3.1-8B would be right for about"
-        " {eight.right_for:count 2} tokens in service; a model of its training compute would have"
-        " been compute-optimal at {eight.best:count 2} parameters."
+        "The median of these models rose from {before:number 2} tokens a parameter up to 2022 to"
+        " {after:number 2} since 2024. Llama-3.1-8B is the right choice for about"
+        " {eight.right_for:count 2} tokens in service; for the lowest loss alone, its training"
+        " compute called for {eight.best:count 2} parameters."
     )
 
 
@@ -252,8 +253,8 @@ def repeated(case: Any, longer: Quantity, repeats: laws.Repeats) -> Display:
     )
     repeated = where(passes > 1, over, "all fresh")
     return charts.sentence(
-        "With {case.unique_tokens:count 2} unique tokens, the {longer:count} of the cheapest model"
-        " over its life are {repeated}."
+        "If you have {case.unique_tokens:count 2} unique tokens, the {longer:count} training"
+        " tokens of the model that is cheapest over its life are {repeated}."
     )
 
 
@@ -268,7 +269,8 @@ def scarce_data(flop: Quantity) -> Display:
     formats = dict.fromkeys(("unique tokens", "parameters", "tokens"), "count 2")
     formats |= {"passes": "number 2", "loss": "number"}
     found = laws.scarce_data(flop.value)
-    return charts.at_defaults(charts.table(found, words, formats, name="scarce-data"), flop)
+    shown = charts.at_defaults(charts.table(found, words, formats, name="scarce-data"), flop)
+    return charts.folded(shown, "The best model for your budget when data are scarce")
 
 
 def coefficients(law: laws.Law, draws: laws.Law) -> Display:
@@ -277,7 +279,8 @@ def coefficients(law: laws.Law, draws: laws.Law) -> Display:
     formats = dict.fromkeys(("original", "replication", "here", "with the outliers"), "number 4")
     formats |= dict.fromkeys(("its standard error", "standard error here"), "number 2")
     formats |= {"off by [standard errors]": "number 1"}
-    return charts.table(laws.coefficients(law, draws), words, formats, name="coefficients")
+    shown = charts.table(laws.coefficients(law, draws), words, formats, name="coefficients")
+    return charts.folded(shown, words)
 
 
 def fitted(law: laws.Law, runs: pd.DataFrame) -> Display:
@@ -297,7 +300,8 @@ def intervals(narrow: laws.Narrow) -> Display:
     formats: dict[str, Any] = dict.fromkeys(("value", "low", "high"), "{:.3f}".format)
     formats |= {"width": "{:.4f}".format}
     words = "The exponent a with its interval (10 to 90 %)"
-    return charts.table(narrow.ways.reset_index(), words, formats, name="intervals")
+    shown = charts.table(narrow.ways.reset_index(), words, formats, name="intervals")
+    return charts.folded(shown, words)
 
 
 def too_narrow(narrow: laws.Narrow) -> Display:
@@ -309,13 +313,12 @@ def too_narrow(narrow: laws.Narrow) -> Display:
     had = laws.figures(laws.ORIGINAL)["runs"]
     return charts.sentence(
         f"The paper's own {claimed['value']:.2f} lies outside its interval of"
-        f" {claimed['low']:.3f} to {claimed['high']:.3f}. An interval of {claimed['width']:.3f} in"
-        f" place of {width:.3f} would need"
+        f" {claimed['low']:.3f} to {claimed['high']:.3f}. An interval of {claimed['width']:.3f}"
+        f" instead of {width:.3f} would take"
         " <strong>{narrow.needed:number 2} runs</strong>; the paper had about"
-        " {had:whole}. The last line shows what happened, as one of its authors confirmed:"
-        " the mean of the Huber losses was minimized, which is so small that the solver stops"
-        " within a few steps of where it starts. Started from the published coefficients, it stays"
-        f" within {narrow.moved:.3f} of them whatever runs are drawn."
+        " {had:whole}. One of its authors confirmed the cause: the solver minimized a mean so"
+        " small that it stopped within a few steps of its start. Started from the published"
+        f" coefficients, it stays within {narrow.moved:.3f} of them whatever runs are drawn."
     )
 
 
@@ -349,11 +352,11 @@ def larger_runs(unseen: laws.Extrapolation) -> Display:
     below = si(laws.SMALL, "FLOP", 2)
     bias = f"{100 * unseen.bias:+.1f} %".replace("-", MINUS)
     return charts.sentence(
-        "A test that a fit cannot prepare for: fitted to the {unseen.small:whole} runs below"
-        " {below} alone, the law predicts the loss of the {unseen.large:whole} larger ones, up to"
-        " {unseen.times:times 2} as large, with a median error of"
-        " <strong>{unseen.median:percent}</strong>, at most {unseen.most:percent}, and a bias of"
-        " {bias}. The split is harder to know than the loss, because the valley is shallow."
+        "Fitted only to the {unseen.small:whole} runs below {below}, the law predicts the loss of"
+        " the {unseen.large:whole} larger ones, up to {unseen.times:times 2} as large, with a"
+        " median error of <strong>{unseen.median:percent}</strong>, at most {unseen.most:percent},"
+        " and a bias of {bias}. The best size is less certain than the loss, because the valley is"
+        " shallow."
     )
 
 
@@ -377,9 +380,9 @@ def worth_of_knowing(sure: Choice) -> Display:
 def half_the_size(right_for: Quantity, half: Quantity, quarter: Quantity) -> Display:
     """For how many tokens in service half the compute-optimal size is the cheapest, and why."""
     return charts.sentence(
-        "At {right_for:count 2} tokens. Half the size saves half of every token in service and"
-        " needs {half:percent} more compute in training; smaller still, training grows so dear"
-        " ({quarter:percent} more at a quarter) that it takes far more service to pay."
+        "At {right_for:count 2} tokens. Half the size halves the cost of every token served and"
+        " takes {half:percent} more training compute. A quarter of the size takes"
+        " {quarter:percent} more, so that it pays only with far more service."
     )
 
 
