@@ -135,9 +135,9 @@ def platforms(on_all: Mapping[str, Study], platform: Any, there: Cluster) -> Dis
     return charts.show(
         charts.stacked_parts(parts, "usd", USD_FOR, rows, "platform", along=platform, label=label),
         name="platforms",
-        caption="On the cluster of each that does it for least by the deadline. Data:"
+        caption="Each platform with the cluster that costs least and meets the deadline. Data:"
         " waiting for it, and storage; empty: places without a run, most in the last wave; idle:"
-        f" between jobs; term: the rest of a contract that binds; people: those who wait."
+        " time between jobs; term: the rest of a contract that binds; people: those who wait."
         f" {marks.UNSEEN}",
         alt="Cost of the study on each platform by parts, the cheapest first.",
     )
@@ -155,9 +155,8 @@ def blackwell(on_all: Mapping[str, Study], unseen: Cheapest) -> Display:
     other = where(unseen.usd > 0, other, "")
     return charts.sentence(
         "Token Cost Analysis says that Blackwell minimizes the cost of experiments. On the"
-        " cheapest of Blackwell's platforms your study costs {cheapest_new:usd},"
-        " <strong>{less}</strong> than on the H100 ({hopper:usd}){other}. A chip 50 times as"
-        " good would make it a fiftieth.",
+        " cheapest Blackwell platform your study costs {cheapest_new:usd},"
+        " <strong>{less}</strong> than on the H100 ({hopper:usd}){other}.",
         provided=(cheapest_new > 0) & (hopper > 0),
         otherwise="Token Cost Analysis says that Blackwell minimizes the cost of experiments;"
         " under your contract the two are not both rented out.",
@@ -182,13 +181,13 @@ def one_run(case: Any, study: Study) -> Display:
     multiple, unfilled = study.usd / study.cost.training_usd, study.cost.empty_usd / study.usd
     return charts.sentence(
         "One run on {case.run_on} of {case.accelerator} trains for"
-        " <strong>{each:hours 3}</strong>, and the cluster holds {places:whole} at once: the step"
-        " in the fastest layout by the book's model, and {beyond:percent} beyond, as whole runs go"
-        " that were published. In all the study costs {multiple:times} the training that counts;"
-        " {unfilled:percent} of the bill is for places that no run fills. The rest of a contract"
-        " that binds is {case.rest_of_term}.",
+        " <strong>{each:hours 3}</strong>, and the cluster holds {places:whole} at once. That is"
+        " the time of the fastest layout by the book's model plus {beyond:percent}, which is what"
+        " published whole runs took beyond it. In all, the study costs {multiple:times} the"
+        " training that counts; {unfilled:percent} of the bill is for places that no run fills."
+        " The rest of a contract that binds is {case.rest_of_term}.",
         provided=study.usd > 0,
-        otherwise="Without a study that has a price there is no bill.",
+        otherwise="Without a price for the study there is no bill.",
     )
 
 
@@ -206,7 +205,7 @@ def clusters(tried: Any, study: Study, late: Any) -> Display:
     kinds = {"nodes": "whole", "runs at once": "whole", "days": "number", "the study": "usd"}
     return charts.table(
         rows.assign(of=rows["nodes"], **columns),
-        "Your study on so many nodes of eight; empty: share of the bill for places without a run",
+        "Your study by number of nodes; empty: share of the bill for places without a run",
         kinds | {"empty": "percent"},
         along={tried: "of"},
         name="clusters",
@@ -250,10 +249,9 @@ def kept(case: Any, decision: Decision) -> Display:
     """How often the cuts keep the best variant, and what that does to a decision."""
     first = 100 * case.survive**case.halvings
     return charts.sentence(
-        "Your {case.halvings:whole} cuts, the first when runs have had {first:number 2} % of their"
-        " tokens, keep the best of {case.variants:whole} variants in"
-        " <strong>{decision.kept:percent}</strong> of cases, if a run that is cut is judged like"
-        " one of as much arithmetic.",
+        "Your {case.halvings:whole} cuts, the first after {first:number 2} % of the tokens, keep"
+        " the best of {case.variants:whole} variants in"
+        " <strong>{decision.kept:percent}</strong> of cases.",
         provided=case.halvings > 0,
         otherwise="Without cuts, no variant is dropped before its run ends.",
     )
@@ -276,13 +274,12 @@ def needed(case: Any, decision: Decision, enough_usd: Any) -> Display:
     """How many seeds tell the variants apart, and what a decision with them costs [USD]."""
     whole = maximum(ceil(decision.needed - 1e-9), 1.0)
     return charts.sentence(
-        "To see a difference of {case.difference:number} points at the {case.level} level with"
-        " {case.power} power, where seeds differ by {case.noise:number} points, takes"
-        " <strong>{whole:whole} seeds</strong> of each variant; your {case.seeds:whole} find it in"
-        " {decision.power:percent} of cases. A decision with as many seeds as it takes would cost"
-        " {enough_usd:usd}.",
+        "If seeds differ by {case.noise:number} points, a difference of {case.difference:number}"
+        " points takes <strong>{whole:whole} seeds</strong> of each variant, at the {case.level}"
+        " level with {case.power} power. Your {case.seeds:whole} find it in"
+        " {decision.power:percent} of cases. A decision with enough seeds costs {enough_usd:usd}.",
         provided=enough_usd > 0,
-        otherwise="To see that difference takes {whole:whole} seeds of each variant.",
+        otherwise="That difference takes {whole:whole} seeds of each variant.",
     )
 
 
@@ -310,17 +307,17 @@ def transferred(decision: Decision) -> Display:
     count, larger = len(found), decision.larger
     far = where(
         larger > 10**per.furthest,
-        " That is further than any of the studies by benchmarks reached.",
+        " No study by benchmarks reached that far.",
         "",
     )
     return charts.sentence(
         "Your large run takes {larger:times} the arithmetic of an experiment, so about"
-        " <strong>{decision.wrong:percent}</strong> of the pairs change places, and a decision is"
-        " right in {decision.right:percent} of cases instead of {decision.seen:percent}.{far} Each"
-        " of {count:whole} published agreements, foreseen from the other studies of its kind, was"
-        " missed by {missed:percent} of the pairs in the median.",
+        " <strong>{decision.wrong:percent}</strong> of the pairs change order, and a decision is"
+        " right in {decision.right:percent} of cases instead of {decision.seen:percent}.{far}"
+        " Predicted from the other studies of its kind, each of {count:whole} published results"
+        " was missed by {missed:percent} of the pairs at the median.",
         provided=larger > 1,
-        otherwise="Your experiments are as large as what they stand for: nothing changes places.",
+        otherwise="Your experiments are as large as the run they stand for: no pair changes order.",
     )
 
 
@@ -355,8 +352,8 @@ def fewer(now: float, cut: float, share: float, best: float) -> Display:
     the best variant is [1].
     """
     return charts.sentence(
-        "From {now:usd} to {cut:usd}: {share:percent} of the training is left, but the waves of"
-        " each rung wait for the one before, and what does not depend on training stays. The best"
+        "The study falls from {now:usd} to {cut:usd}. {share:percent} of the training is left, but"
+        " each stage waits for the one before, and costs other than training stay. The best"
         " variant is kept in {best:percent} of cases."
     )
 
@@ -365,5 +362,5 @@ def likelihood(right: Any, better: Any) -> Display:
     """The solution of the second exercise: right decisions with either measure [1]."""
     return charts.sentence(
         "{better:percent} of decisions would be right instead of {right:percent}, at the same cost:"
-        " what is measured matters as much as how large the proxy is."
+        " what you measure matters as much as the size of the proxy."
     )
