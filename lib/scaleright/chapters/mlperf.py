@@ -247,9 +247,7 @@ def reasoning(kept: Mapping[str, float]) -> Display:
     """What they keep of it on a reasoning model by round, in a sentence."""
     shares = [f"{say(share, 'percent')} in {name}" for name, share in kept.items()]
     shares = ", then ".join(shares)
-    return charts.sentence(
-        "On DeepSeek-R1 the median chip kept {shares}: the software improved."
-    )
+    return charts.sentence("On DeepSeek-R1 the median chip kept {shares}: the software improved.")
 
 
 def power() -> Display:

@@ -157,9 +157,9 @@ def platforms(case: Any, platform: Any, there: Bill, best: Best) -> Display:
     return charts.show(
         charts.stacked_parts(there.labeled(), "usd", USD, rows, "platform", **look),
         name="platforms",
-        caption="Longest answers: chips that wait until the last answer of a round is written;"
-        " waiting: chips that one phase leaves idle, and new weights on their way; beyond: by which"
-        f" published runs took longer than their phases. {marks.UNSEEN}",
+        caption="Longest answers: chips that wait for the last answer of a round; waiting: chips"
+        " that one phase leaves idle, and new weights on their way; beyond: what published runs"
+        f" took beyond their phases. {marks.UNSEEN}",
         alt="Cost of the run on {case.chips:whole} chips of each platform, by parts, the"
         " cheapest first.",
     )
@@ -194,10 +194,10 @@ def rounds_said(case: Any, bill: Bill) -> Display:
     )
     wrote = where(rl, wrote, "")
     return charts.sentence(
-        "A round takes <strong>{each:duration}</strong> by its phases, and the run has"
-        " {here.rounds:whole} of them.{wrote}",
+        "The phases of a round add up to <strong>{each:duration}</strong>, and the run has"
+        " {here.rounds:whole} rounds.{wrote}",
         provided=here.there,
-        otherwise="What does not run has no rounds.",
+        otherwise="A case that does not run has no rounds.",
     )
 
 
@@ -206,7 +206,7 @@ def instructgpt() -> Display:
     episodes, compared = fact("instructgpt_episodes"), fact("instructgpt_compared_prompts")
     batch = fact("instructgpt_batch")
     return charts.sentence(
-        "The default has about the counts of InstructGPT: {episodes:whole} answers in rounds of"
+        "The defaults are about those of InstructGPT: {episodes:whole} answers in rounds of"
         " {batch:whole}, and {compared:whole} prompts whose answers people compared."
     )
 
@@ -314,10 +314,11 @@ def people(case: Any, bill: Bill) -> Display:
     even = machines / case.labels
     return charts.sentence(
         "Your {case.labels:whole} labels cost <strong>{people_usd:usd}</strong> and the machines"
-        " {machines:usd}. People cost more than machines from <strong>{even:usd}</strong> a label.",
+        " {machines:usd}. Above <strong>{even:usd}</strong> a label, people cost more than"
+        " machines.",
         provided=(people_usd > 0) & (machines > 0),
-        otherwise="No label is paid for here, or nothing runs: answers that a program checks need"
-        " none, and then machines are all of the cost.",
+        otherwise="Here nobody is paid for labels, or nothing runs. Answers that a program checks"
+        " need no labels: then machines are the whole cost.",
     )
 
 
@@ -341,14 +342,14 @@ def errors() -> Display:
     off, alone = 100 * real.error, 100 * real.phases_error
     beyond = real.beyond
     return charts.sentence(
-        "Of {real.shown:whole} published rows, {real.runs:whole} of {real.models:whole} models with"
-        " engines as they are today state enough. Their phases alone would be off by"
-        f" {alone:.0f} % in the median, nearly always too short; with what runs of other models"
-        f" took, the median error is <strong>{off:.0f} %</strong>. In the median over models runs"
-        " take <strong>{beyond:number}</strong> times as long as their phases. Nobody publishes the"
-        " parts of that; not counted here are states moved in and out, packing, engines that start,"
-        " and the host. {real.older_runs:whole} runs of 2023, whose training framework wrote the"
-        " answers itself, took {real.older:number} times as long as that."
+        "Of {real.shown:whole} published rows, {real.runs:whole}, of {real.models:whole} models on"
+        " today's engines, state enough to be tested. The phases alone are off by"
+        f" {alone:.0f} % at the median, nearly always too short. With the factor from other models"
+        f" the median error is <strong>{off:.0f} %</strong>. At the median over models, a run takes"
+        " <strong>{beyond:number}</strong> times its phases. Nobody publishes what that consists"
+        " of; moving states in and out, packing, starting engines and the host are candidates."
+        " {real.older_runs:whole} runs of 2023, whose training framework wrote the answers itself,"
+        " took {real.older:number} times as long as that predicts."
     )
 
 
@@ -378,21 +379,19 @@ def worth_of_knowing(best: Best) -> Display:
 def grouped(many: float, one: float) -> Display:
     """The solution of the first exercise: seconds of a round."""
     return charts.sentence(
-        f"From {one:.3g} to {many:.3g} seconds a round: four times the answers do not take four"
-        " times the time, because engines write more of them at once."
+        f"It grows from {one:.3g} to {many:.3g} seconds, and not fourfold, because engines write"
+        " more answers at once."
     )
 
 
 def cut_short(before: float, after: float) -> Display:
     """The solution of the second exercise: the share of the tail [1]."""
     return charts.sentence(
-        f"The wait for the longest falls from {100 * before:.0f} to {100 * after:.0f} % of a"
-        " rollout; what was cut off, the model cannot learn to finish."
+        f"Waiting for the longest answers falls from {100 * before:.0f} to {100 * after:.0f} % of"
+        " the writing phase. But the model cannot learn to finish what was cut off."
     )
 
 
 def labels_dear(usd: float, share: float) -> Display:
     """The solution of the third exercise."""
-    return charts.sentence(
-        f"The whole then costs ${usd:,.0f}, {100 * share:.0f} % of it for people."
-    )
+    return charts.sentence(f"It costs ${usd:,.0f} in all, {100 * share:.0f} % of it for people.")

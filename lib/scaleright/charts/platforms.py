@@ -45,9 +45,9 @@ def unseen(guess: Any) -> Display:
     guess : its platform and usd [USD]
     """
     return sentence(
-        "If the efficiency of the others holds for them too, the <strong>{guess.platform}</strong>"
-        " is the cheapest of the platforms with an asterisk, at {guess.usd:usd}; how much of it"
-        " their software reaches, the fit has not seen.",
+        "Platforms with an asterisk are a guess: if their software is as efficient as that of the"
+        " others, the <strong>{guess.platform}</strong> is the cheapest of them, at"
+        " {guess.usd:usd}.",
         provided=guess.usd > 0,
         otherwise="No platform with an asterisk runs it.",
     )
