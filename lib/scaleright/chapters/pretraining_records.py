@@ -81,16 +81,16 @@ def at_the_meter(case: Any, spent: Spent, watts: Any) -> Display:
     meter_kwh = spent.meter_kwh
     whose = where(case.watts_per_chip > 0, "", ", as drawn in training,")
     return charts.sentence(
-        "A chip with its share of server and network at <strong>{watts:whole} W</strong>{whose} and"
-        " a PUE of {case.pue:number}: the run takes <strong>{meter_kwh:kWh}</strong> at the meter."
+        "With <strong>{watts:whole} W</strong> for each chip and its share of server and"
+        " network{whose} and a PUE of {case.pue:number}, the run takes"
+        " <strong>{meter_kwh:kWh}</strong> at the meter."
     )
 
 
 def whom_to_pay(case: Any, best: Best) -> Display:
     """What the reader pays for a chip, and what the sellers among whom they choose ask."""
     hour, chip = best.hour, best.run.priced_as
-    apart = charts.phrase(" Whom you pay is yours to choose: they ask {hour.low:usd} to")
-    apart += charts.phrase(" {hour.high:usd}.")
+    apart = charts.phrase(" The sellers ask {hour.low:usd} to {hour.high:usd}.")
     apart = where(hour.low < hour.high, apart, "")
     return charts.sentence(
         "One {chip} rents for <strong>{hour.usd:usd}</strong> an hour ({hour.counted}), and you pay"
@@ -160,10 +160,10 @@ def scaling_in_the_middle() -> Display:
     """What far larger systems keep of their efficiency, in the median."""
     far = tables.scaling_medians()
     return charts.sentence(
-        "Over the {far.pairs:whole} pairs at least four times apart whose samples are logged, the"
-        " median efficiency is <strong>{far.efficiency:percent}</strong>: chips keep"
-        " {far.throughput:percent} of their throughput, and need {far.samples:number} times the"
-        " samples (each a median of its own, so one over the other is not the efficiency)."
+        "With at least four times the chips, the median efficiency over {far.pairs:whole} pairs is"
+        " <strong>{far.efficiency:percent}</strong>: each chip keeps {far.throughput:percent} of"
+        " its throughput, and the run needs {far.samples:number} times the samples. (These are"
+        " separate medians, so they do not divide to the efficiency.)"
     )
 
 
@@ -189,10 +189,11 @@ def software() -> Display:
     """What newer software gains, and how much of it a new format explains."""
     of = tables.software("Llama-3.1-405B")
     return charts.sentence(
-        "From one round to a later one the same chip gained {of.middle:percent} in the median of"
-        " {of.count:whole} comparisons, and lost time in {of.lost:percent}. Some of it is the"
-        " format: the {of.last.accelerator} on Llama-3.1-405B became {of.last.gain:number} times as"
-        " fast from {of.last.before} to {of.last.after}, when its products went from FP8 to NVFP4."
+        "From one round to a later one the same chip gained {of.middle:percent} at the median of"
+        " {of.count:whole} comparisons, and lost time in {of.lost:percent} of them. A smaller"
+        " format explains some: the {of.last.accelerator} on Llama-3.1-405B became"
+        " {of.last.gain:number} times as fast from {of.last.before} to {of.last.after}, when its"
+        " matrix products went from FP8 to NVFP4."
     )
 
 
@@ -201,7 +202,8 @@ def busiest() -> Display:
     formats = dict.fromkeys(("by samples", "as logged"), "si FLOP/s")
     formats |= dict.fromkeys(("MFU", "of BF16 peak"), "percent")
     words = "Model FLOP per second and chip: the run with the highest MFU of each chip and format"
-    return charts.table(tables.busiest(), words, formats, name="mfu")
+    shown = charts.table(tables.busiest(), words, formats, name="mfu")
+    return charts.folded(shown, "The run with the highest MFU of each chip and format")
 
 
 def silent() -> Display:
@@ -210,7 +212,7 @@ def silent() -> Display:
     known = count - silent.sum()
     reasons = "; ".join(f"{reason} ({many})" for reason, many in silent.items())
     return charts.sentence(
-        "{known:whole} of {count:whole} rows determine it. The others: {reasons}."
+        "{known:whole} of {count:whole} rows say enough. The others do not: {reasons}."
     )
 
 
@@ -232,12 +234,12 @@ def checks() -> Display:
     """How the rows were cleaned, and what they say beside vendors' words."""
     of = tables.checks()
     return charts.sentence(
-        "{of.rows:whole} rows come in and go out: {of.repeated:whole} are runs handed in again,"
-        " {of.few:whole} have fewer runs than the rules ask for, {of.core:whole} name TensorCores"
-        " and hold chips, {of.unit:whole} logged tokens where the others log samples (found because"
-        " that many samples would take more than the chips' peak). The throughput that a run logs"
-        " is {of.over:percent} above the one that its time implies, in the median: evaluation and"
-        " start-up count in the time. NVIDIA stated {of.stated:si FLOP/s} a GB200 for"
+        "None of the {of.rows:whole} rows is dropped, but some are marked: {of.repeated:whole} runs"
+        " were submitted again, {of.few:whole} have fewer runs than the rules ask for,"
+        " {of.core:whole} count chips under the name of TensorCores, {of.unit:whole} logged tokens"
+        " instead of samples (as samples they would exceed the chips' peak). At the median, the"
+        " throughput that a run logs is {of.over:percent} above the one its time implies, since the"
+        " time includes evaluation and start-up. NVIDIA stated {of.stated:si FLOP/s} a GB200 for"
         " Llama-3.1-405B in v5.0; the logs give at most {of.found:si FLOP/s} here, where causal"
         " attention counts as its mean."
     )
@@ -247,9 +249,9 @@ def cheapest_run(cheapest: pd.Series, fastest: pd.Series) -> Display:
     """Solution 1: the cheapest run of chips that somebody lists, and the fastest."""
     return charts.sentence(
         "{cheapest.accelerators:whole} {cheapest.accelerator} of {cheapest.submitter}, for"
-        " {cheapest.cost_usd:usd}; the fastest of them, {fastest.accelerators:whole}"
-        " {fastest.accelerator}, would cost {fastest.cost_usd:usd}. Few chips lose least to"
-        " communication, so the newest of them in a small number are cheapest."
+        " {cheapest.cost_usd:usd}; the fastest, {fastest.accelerators:whole}"
+        " {fastest.accelerator}, would cost {fastest.cost_usd:usd}. A few of the newest chips are"
+        " cheapest, because few chips lose least to communication."
     )
 
 
@@ -271,6 +273,6 @@ def busy_by_size(runs: pd.DataFrame) -> Display:
         for run in rows
     )
     return charts.sentence(
-        "{shares}, of their FP8 peak. More chips wait longer for each other, and the B200 has more"
-        " arithmetic than the rest of its step can feed."
+        "{shares}, of their FP8 peak. The more chips, the longer they wait for each other; and the"
+        " B200 has more arithmetic than its step can use."
     )
