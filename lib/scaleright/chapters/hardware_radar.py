@@ -192,10 +192,10 @@ def leader(
     rule = radar.source_rule(placing.weights(case))
     agrees = where(at(on.spec.kind, chip=lead.chip) == rule, "agrees", "disagrees")
     return charts.sentence(
-        "The points of the {lead.chip} are, axis by axis{axes}. Its speed is {basis}. For such"
-        " weights Clarifai's radar points to a {rule}, which {agrees}.",
+        "The {lead.chip} has these points{axes}. Its speed is {basis}. For such weights Clarifai's"
+        " radar points to a {rule}, which {agrees}.",
         provided=lead.chip != "",
-        otherwise="Nothing leads, so there is nothing to explain.",
+        otherwise="No chip leads, so there is nothing to explain.",
     )
 
 
@@ -275,11 +275,10 @@ def bills(work: placing.Workload, bill: Mapping[str, Any]) -> Display:
 
 def alternatives() -> Display:
     """How much is public of what else could do the work."""
-    return charts.table(
-        evidence.alternatives_counted(),
-        "Alternatives, and how many public figures of each this book's tables hold",
-        name="alternatives",
-    )
+    rows = evidence.alternatives_counted()
+    words = "Alternatives, and how many public figures of each this book's tables hold"
+    shown = charts.table(rows, words, name="alternatives")
+    return charts.folded(shown, f"All {len(rows)} alternatives, and how much of each was measured")
 
 
 def alternatives_in_words() -> Display:
@@ -314,22 +313,21 @@ def source_in_short(span: float) -> Display:
 def doubts(case: SimpleNamespace, lead: placing.Lead, wins: placing.Won, moved: Any) -> Display:
     """What moves the answer: weights, and a round's software."""
     weights, never = placing.weights(case), wins.never
-    apart = where(lead.gap < moved, "less", "more")
+    apart = where(lead.gap < moved, "smaller", "larger")
     two = charts.phrase(
-        " The first two lie {lead.gap:number 2} points apart, {apart} than the {moved:number 2} by"
-        " which one round's software moves a score."
+        " The gap of {lead.gap:number 2} points between the first two is {apart} than the"
+        " {moved:number 2} by which a round of new software moves a score."
     )
     two = where(lead.next_chip == "", "", two)
     with_speed = placing.share(placing.OVER_SPEED, weights)
     some = charts.phrase("{never:whole} of {wins.placed:whole} chips never win, however you weigh")
     losers = where(never > 0, some, "Each of these chips wins under some weighting")
     return charts.sentence(
-        "{losers}.{two} Whom to pay is yours to choose."
-        " Speed counts more than its weight: cost and energy are prices and watts over speed, so"
-        " {with_speed:percent} of the weight here moves with it. Set the weight of speed to 0 if"
+        "{losers}.{two} Speed counts more than its weight: cost and energy are divided by speed,"
+        " so {with_speed:percent} of the weight here moves with it. Set the weight of speed to 0 if"
         " you buy work and not chips.",
         provided=wins.there & (lead.chip != ""),
-        otherwise="Where nothing leads, nothing can be said of what moves it.",
+        otherwise="No chip leads, so nothing can be said of what would change that.",
     )
 
 
@@ -348,8 +346,8 @@ def stand_ins_in_short() -> Display:
     """On what stand-ins were tested."""
     chips = " and ".join(evidence.power_tested())
     return charts.sentence(
-        f"Power was tested on {chips} alone, so it says little about other vendors. Datasheet speed"
-        " can be wrong by a factor, and is left out unless you ask for it."
+        f"Power limits were tested only on {chips}, which says little about other vendors. Speed"
+        " from a datasheet can be several times off, so it is left out unless you ask for it."
     )
 
 
@@ -372,27 +370,26 @@ def winners(
 def axes_alone() -> Display:
     """Why the winners of single axes differ."""
     return charts.sentence(
-        "Where the five differ, no figure settles the bet: what you need settles it, and the"
-        " weights say what you need. Where one axis has several chips at its top, the first of them"
-        " is named."
+        "If the winners differ, what you need decides, and your weights say what you need. If"
+        " several chips share the top of an axis, the first of them is named."
     )
 
 
 def rented_and_owned() -> Display:
     """Why renting and owning differ."""
     return charts.sentence(
-        "Only the axis of cost moves, by how a chip's rent relates to its price; and chips that"
-        " nobody rents out, or sells, drop out."
+        "Only the cost axis moves, by how a chip's rent relates to its price; chips that nobody"
+        " rents out, or sells, drop out."
     )
 
 
 def joined(new: placing.Lead, place: Any) -> Display:
     """How high the first of the chips would come that nobody submitted."""
     return charts.sentence(
-        "Of the chips that nobody submitted here the {new.chip} would come highest, with"
-        " {new.points:number 3} points in place {place:whole}, and then the {new.next_chip}. They"
-        " come where their datasheets put them: nobody showed that software reaches such speeds on"
-        " this work, and the table of stand-ins says by how much that can be wrong.",
+        "Of the chips that nobody submitted here, the {new.chip} would rank highest, with"
+        " {new.points:number 3} points in place {place:whole}, then the {new.next_chip}. But nobody"
+        " has shown that software reaches their datasheets' speed on this work; the table of"
+        " stand-ins says how far off that can be.",
         provided=new.chip != "",
-        otherwise="None: no chip that nobody submitted has figures on all axes that weigh.",
+        otherwise="None: no chip without a submission has figures on all axes that weigh.",
     )

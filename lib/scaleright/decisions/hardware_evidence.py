@@ -264,16 +264,16 @@ def tpus_ahead(words: pd.DataFrame) -> str:
     rents = (
         f", with TPU rents of {listed.until}"
         if listed
-        else "; no rent of a TPU is recent, so that its cost is not compared"
+        else "; no TPU has a recent rent, so cost is not compared"
     )
     return (
-        f"Better than the GPUs in the middle: {', '.join(better)}."
+        f"Better than the median GPU: {', '.join(better)}."
         if better
-        else f"{none} than the GPUs in the middle."
+        else f"{none} than the median GPU."
     ) + (
         " That is one benchmark, tuned in"
-        f" {' and '.join(sorted(set(figures(*_IMAGES).loc[TPUS, 'round'])))}{rents}; no later TPU"
-        " was submitted, and the catalog has no power of a v6e."
+        f" {' and '.join(sorted(set(figures(*_IMAGES).loc[TPUS, 'round'])))}{rents}. No later TPU"
+        " was submitted, and the power of a v6e is not known here."
     )
 
 
@@ -294,10 +294,10 @@ def alternatives_in_short() -> str:
     return (
         f"Of {len(rows)} alternatives {(rows['inference'] > 0).sum()} have a result in MLPerf"
         f" Inference and {(rows['evidence'] == 'none').sum()} have no public measurement at all."
-        " For chips that answer single users fast, only that speed is published: the wafer-scale"
-        " one beats eight B200 at it, the others do not, and what any of them serves in all, and"
-        " so what a token costs its operator or draws, nobody says. The photonic processor of"
-        f" which figures exist takes {light:.2g} J for a trillion operations, an H100"
-        f" {joules:.2g} J at the speed that matrix products reach: {light / joules:.2g} times as"
-        " much, where Clarifai promises ten to a hundred times less."
+        " Makers of chips for fast single users publish only that speed: the wafer-scale chip beats"
+        " eight B200 at it, the others do not. Nobody publishes their total throughput, so what a"
+        " token costs or draws is unknown. The one photonic processor with published figures takes"
+        f" {light:.2g} J for a trillion operations, an H100 {joules:.2g} J at the speed its matrix"
+        f" products reach: {light / joules:.2g} times as much, where Clarifai promises ten to a"
+        " hundred times less."
     )
