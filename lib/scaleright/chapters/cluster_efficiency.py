@@ -168,7 +168,7 @@ def costs(case: Any, found: Efficiency) -> Display:
         + charts.rule(at, AXIS, words, foot=True, log=True, lift=16, beside=yours)
         + _lines(both, size, "usd", "USD for the run", log_y=True),
         name="costs",
-        caption="Each number of chips with the batch that suits it, where you leave it free.",
+        caption="Each number of chips with its best batch, unless you set the batch.",
         alt="What the run costs against the number of chips: the chips alone cost more and more,"
         " and with the days counted at {case.value_usd_per_day:usd} each the cost falls first and"
         " rises later; least at {best:whole} chips.",
@@ -209,7 +209,7 @@ def matters(case: Any, found: Efficiency, by_cost: Any, near: Any) -> Display:
         " {case.tolerance:percent} of the least; with your days counted, {fewest:whole} to"
         " {most:whole}.",
         provided=found.best.there & found.setting.hour.there,
-        otherwise="Where no number of chips will do, there is no such range.",
+        otherwise="No number of chips will do, so there is no such range.",
     )
 
 
@@ -262,8 +262,9 @@ def utilization(case: Any, found: Efficiency) -> Display:
         + charts.rule(at, AXIS, "best", foot=True, log=True, lift=16, beside=yours)
         + _lines(shares, size, "percent", "share"),
         name="utilization",
-        caption="Goodput: of the time. Fastest steps: their model FLOP over the dense peak, MFU."
-        " Whole run: the same of all paid time, as runs go, failures and more tokens counted.",
+        caption="Goodput: share of time not lost to failures. Fastest steps: their model FLOP over"
+        " the dense peak (MFU). Whole run: the same over all paid time, with failures, extra tokens"
+        " and what published runs took beyond.",
         alt="Shares against the number of chips: goodput falls slowly, the MFU of the fastest steps"
         " is level and then falls, and what a whole run uses of the peak lies below and falls"
         " sooner.",
@@ -285,10 +286,10 @@ def source_curve(curve: Curve) -> Display:
         "Clarifai says that utilization <em>rises, plateaus, falls</em> as chips are added."
         " Computed for your run, {start}; it is level up to <strong>{curve.level:whole}</strong>"
         " chips, and falls to {curve.at_last:percent} on {curve.last:whole}. Clarifai puts the"
-        " optimum where the curve bends; what is worth most lies elsewhere, since a day has a"
+        " optimum where the curve bends; the best number here lies elsewhere, because a day has a"
         " value.",
         provided=curve.top > 0,
-        otherwise="Without a run there is no curve to set beside Clarifai's.",
+        otherwise="Without a run there is no curve to compare with Clarifai's.",
     )
 
 
@@ -305,9 +306,10 @@ def chip_hours(case: Any, found: Efficiency) -> Display:
     return charts.show(
         charts.stacked_parts(bars, "si h", "chip-hours", rows, "chips", **look),
         name="chip_hours",
-        caption="Network: waiting for it; pipeline: stages that wait for others; layout: by which"
-        " those in use are slower than the fastest; failures: checkpoints, lost work, restarts;"
-        " beyond: what published runs took beside. More tokens at a larger batch are in all parts.",
+        caption="Network: waiting for it; pipeline: stages that wait for others; layout: how much"
+        " slower layouts in use are than the fastest; failures: checkpoints, lost work, restarts;"
+        " beyond: what published runs took in addition. The extra tokens of a larger batch are in"
+        " all parts.",
         alt="Chip-hours of the run on each number of chips by parts.",
     )
 
@@ -327,11 +329,12 @@ def larger_batch(case: Any, found: Efficiency) -> Display:
     best, critical = found.best, found.setting.critical
     more = found.along("more", found.place) - 1
     fifth = charts.phrase(
-        "At {critical:count 2} tokens your run would take a fifth more tokens to the same loss"
+        "With a batch of {critical:count 2} tokens, your run needs a fifth more tokens for the same"
+        " loss than with a small one"
     )
     return charts.sentence(
-        "{fifth}; at the {best.batch:count 2} of the best number of chips it takes {more:percent}"
-        " more than at a small batch.",
+        "{fifth}. With the {best.batch:count 2} of the best number of chips, it needs"
+        " {more:percent} more.",
         provided=found.best.there,
         otherwise="{fifth}.",
     )
@@ -347,8 +350,8 @@ def failures(case: Any, yours: Plan, best_s: Any) -> Display:
     often = where(case.checkpoint_minutes > 0, stated, "so often")
     return charts.sentence(
         "Your {case.chips:whole} chips are interrupted every <strong>{between:duration}</strong>."
-        " A checkpoint is best written every {best_s:duration}; with one {often} the job keeps"
-        " <strong>{kept:percent}</strong> of its time.",
+        " The best interval between checkpoints is {best_s:duration}; with one {often} the job"
+        " keeps <strong>{kept:percent}</strong> of its time.",
         provided=kept > 0,
         otherwise="Your {case.chips:whole} chips are interrupted every {between:duration}: the job"
         " gets nothing done.",
@@ -362,7 +365,7 @@ def queue(case: Any, yours: Plan) -> Display:
         "Your job waits <strong>{waits:days}</strong> on average for {case.chips:whole} of"
         " {case.shared_chips:whole} chips that are {case.shared_load:percent} busy.",
         provided=case.shared_load > 0,
-        otherwise="Your chips wait for you: set how busy a shared cluster is to see the queue.",
+        otherwise="Your chips are yours alone. To see the queue, set how busy a shared cluster is.",
     )
 
 
@@ -375,8 +378,8 @@ def worth_of_knowing(sure: ClusterDoubts, best: Best) -> Display:
 def llama(chips: float, days: float, mfu: float, published: float) -> Display:
     """The solution of the first exercise."""
     return charts.sentence(
-        "{chips:whole} chips, {days:days}. On the 16,384 that Meta took, the fastest steps would"
-        " reach an MFU of {mfu:percent}; Meta reports {published:percent}."
+        "{chips:whole} chips, for {days:days}. On the 16,384 that Meta took, the fastest steps"
+        " would reach an MFU of {mfu:percent}; Meta reports {published:percent}."
     )
 
 
@@ -384,8 +387,8 @@ def small_batch(chips: float, days: float, usd: float, free_usd: float) -> Displ
     """The solution of the second exercise."""
     more = usd / free_usd - 1
     return charts.sentence(
-        "{chips:whole} chips, {days:days} and {usd:usd}, {more:percent} more with the days counted:"
-        " more chips would have less than one sequence each to work on."
+        "{chips:whole} chips, {days:days} and {usd:usd}, which is {more:percent} more with the days"
+        " counted. More chips would have less than one sequence each."
     )
 
 
@@ -393,5 +396,5 @@ def rarely(share: float, best: float) -> Display:
     """The solution of the third exercise."""
     return charts.sentence(
         f"It keeps {charts.say(share, 'percent')} instead of {charts.say(best, 'percent')} of its"
-        " time: what is lost at a failure is half the interval, on average."
+        " time: on average, a failure loses half an interval."
     )
