@@ -127,7 +127,8 @@ def reasons(case: Any, verdict: Verdict) -> charts.Display:
     """The verdict of the whole search, with why each other way loses; `source_rule` says
     what Clarifai says.
     """
-    return _of_the_run(charts.Display(replace(verdict, rule="")._repr_mimebundle_()), case)
+    shown = _of_the_run(charts.Display(replace(verdict, rule="")._repr_mimebundle_()), case)
+    return charts.folded(shown, "How the other ways to split compare")
 
 
 def memory(case: Any, own: TrainingRun, held: pd.DataFrame) -> charts.Display:
@@ -154,12 +155,11 @@ def searched(case: Any, count: int, front: pd.DataFrame) -> charts.Display:
     quickest, leanest = front.iloc[0], front.iloc[-1]
     slower = leanest["step_s"] / quickest["step_s"]
     shown = charts.sentence(
-        f"<strong>{count:,} layouts</strong> keep the rules: tensor parallelism divides the heads,"
-        " stages the layers, copies and micro-batches the batch. All are weighed in two broadcast"
-        " calls, memory first, then time. The fastest takes"
-        f" {charts.say(quickest['step_s'], 'duration')} and leaves"
-        f" {charts.say(quickest['headroom'], 'percent')} of a chip's memory; the leanest that"
-        f" nobody beats leaves {charts.say(leanest['headroom'], 'percent')} and takes"
+        f"<strong>{count:,} layouts</strong> are possible: tensor parallelism must divide the"
+        " heads, stages the layers, copies and micro-batches the batch. The search weighs all of"
+        f" them. The fastest takes {charts.say(quickest['step_s'], 'duration')} and leaves"
+        f" {charts.say(quickest['headroom'], 'percent')} of a chip's memory free; the one that"
+        f" leaves most, {charts.say(leanest['headroom'], 'percent')}, takes"
         f" {charts.say(slower, 'times')} as long."
     )
     return _of_the_run(shown, case)
@@ -180,7 +180,7 @@ def fastest(case: Any, rows: pd.DataFrame) -> charts.Display:
     """The layouts whose steps are shortest."""
     shares = {"a step": "duration", "MFU": "percent", "memory left": "percent"}
     shown = charts.table(rows, "The fastest layouts", shares, name="fastest")
-    return _of_the_run(shown, case)
+    return charts.folded(_of_the_run(shown, case), "The fastest layouts")
 
 
 def network(case: Any, step_s: Mapping[str, Any]) -> charts.Display:
@@ -192,7 +192,7 @@ def network(case: Any, step_s: Mapping[str, Any]) -> charts.Display:
         charts.rule(here, title, "you", foot=True, log=True)
         + charts.lines(spans, "network", step_s, *axes, log_x=True, along=here),
         name="network",
-        caption="The best layouts at the chapter's defaults; they follow the two networks.",
+        caption="Layouts of the chapter's defaults, at the speed of your two networks.",
         alt="Seconds of a step against the bandwidth between nodes for each way to split: ways that"
         " send much rise first as the network gets slower.",
     )
@@ -258,21 +258,21 @@ def worth_of_knowing(
 def on_slower_network(split: Split, way: str, layout: str, seconds: float) -> charts.Display:
     """By what to split where the network is slower, why, and what that costs."""
     return charts.sentence(
-        f"By {way} parallelism ({layout}): {charts.say(seconds, 'duration')} a step instead of"
-        f" {charts.say(split.seconds.value, 'duration')}, since what crosses nodes takes longer and"
-        " the layout that sends least there wins."
+        f"By {way} parallelism ({layout}): a step takes {charts.say(seconds, 'duration')} instead"
+        f" of {charts.say(split.seconds.value, 'duration')}. The layout that sends least between"
+        " nodes now wins."
     )
 
 
 def with_room(slower: float) -> charts.Display:
     """How much slower a layout is that leaves room, and why."""
     more = "No layout leaves so much" if np.isnan(slower) else f"{slower:.1%} slower"
-    return charts.sentence(f"{more}: memory is bought with recomputation, or with more messages.")
+    return charts.sentence(f"{more}: you pay for memory with recomputation or with more messages.")
 
 
 def without_pipeline(layout: str, longer: float) -> charts.Display:
     """The best layout without a pipeline, and what it gives up."""
-    given_up = f"it takes {charts.say(longer, 'percent')} longer, and nobody waits for a stage"
+    given_up = f"it takes {charts.say(longer, 'percent')} longer, but no chip waits for a stage"
     return charts.sentence(
         f"{layout}: {given_up if longer >= 0 else 'the model fits in no other way'}."
     )
