@@ -115,9 +115,8 @@ def fit(constants: int, fitted: int, per_constant: float, beaten: Any) -> Displa
     where_not = charts.phrase("everywhere but on {beaten}")
     everywhere = where(beaten == "", "on every source", where_not)
     return charts.sentence(
-        "{constants:whole} constants are fitted to {fitted:whole} runs, one for"
-        " {per_constant:number 2} of them. In the median the model beats both baselines"
-        " {everywhere}."
+        "The model fits {constants:whole} constants to {fitted:whole} runs, one for every"
+        " {per_constant:number 2}. At the median it beats both baselines {everywhere}."
     )
 
 
@@ -146,14 +145,11 @@ def ranges() -> Display:
 
 
 def furthest_off(case: Any) -> Display:
-    """The runs furthest off and why, at the defaults."""
-    furthest = charts.table(
-        training_failures.worst_runs(),
-        "The runs furthest off, the worst of each model and source",
-        formats={"error": "percent"},
-        name="worst",
-    )
-    return charts.at_defaults(furthest, case.left_out)
+    """The runs furthest off and why, at the defaults; folded."""
+    rows, look = training_failures.worst_runs(), {"formats": {"error": "percent"}}
+    words = "The runs furthest off, the worst of each model and source"
+    furthest = charts.at_defaults(charts.table(rows, words, name="worst", **look), case.left_out)
+    return charts.folded(furthest, f"The {len(rows)} runs furthest off, and the likely reason")
 
 
 def not_scored() -> Display:
@@ -179,7 +175,8 @@ def largest_runs() -> Display:
     formats |= dict.fromkeys(("printed", "predicted"), "si FLOP/s") | {"error": "percent"}
     return charts.table(
         other_tools.largest_runs(),
-        "Llama-3.1-405B on H100, work a second and chip, with attention counted in full",
+        "Llama-3.1-405B on H100, work per second and chip, attention counted in full; predicted"
+        " with as many chunks a stage as its layers allow",
         formats=formats,
         name="llama3",
     )
@@ -209,22 +206,22 @@ def searches() -> Display:
     """How many layouts a search goes through, by this model and by calculon."""
     search = other_tools.Searches.run()
     return charts.sentence(
-        "At such speed a search goes through every layout: for GPT-3 on 1,024 A100 that is"
-        " {search.ours:whole} ({search.ours_note}), for a 405B model on 16,384 H100"
-        " {search.larger:whole}, as fast. calculon's search, which also varies what this one"
-        " derives, has {search.calculon:whole} for GPT-3, and {search.calculon_note}."
+        "So a search can try every layout: {search.ours:whole} for GPT-3 on 1,024 A100"
+        " ({search.ours_note}), {search.larger:whole} for a 405B model on 16,384 H100, as fast."
+        " calculon's search also varies what this one derives: it has {search.calculon:whole}"
+        " layouts for GPT-3, and {search.calculon_note}."
     )
 
 
 def held_out(dense: Row, experts: Row, every: Row) -> Display:
     """How far off the runs are that no constant was fitted to, by kind of model."""
     return charts.sentence(
-        "On them it is {dense.median:percent} off in the median for {dense.rows:whole} runs of"
-        " dense models, where the look-up is {dense.look_median:percent} off, and"
-        " {experts.median:percent} for {experts.rows:whole} of mixtures of experts, where the"
-        " look-up is {experts.look_median:percent} off. Over all of them it is biased by"
-        " {every.bias:percent}, and {every.inside:percent} lie in their stated ranges. That is the"
-        " honest guess for a model of a new kind."
+        "On {dense.rows:whole} held-out runs of dense models the median error is"
+        " {dense.median:percent}, against {dense.look_median:percent} for the look-up; on"
+        " {experts.rows:whole} of mixtures of experts it is {experts.median:percent}, against"
+        " {experts.look_median:percent}. Over all of them the bias is {every.bias:percent}, and"
+        " {every.inside:percent} lie in their stated ranges. Expect such errors for a new kind of"
+        " model."
     )
 
 
@@ -237,9 +234,9 @@ def by_format(formats: pd.DataFrame) -> Display:
 def eight_bits(sixteen: Any, eight: Any) -> Display:
     """Its reason: the median error on BF16 and on FP8 [1]."""
     return charts.sentence(
-        "{sixteen:percent} in the median on BF16 and {eight:percent} on FP8: eight bits speed up"
-        " the products alone, so that all that the model knows less well is a larger share of a"
-        " step."
+        "{sixteen:percent} at the median on BF16 and {eight:percent} on FP8. Eight bits speed up"
+        " only the matrix products, so the parts that the model knows less well are a larger share"
+        " of a step."
     )
 
 
@@ -250,10 +247,10 @@ def by_size(sizes: pd.DataFrame) -> Display:
 
 def worst_size(worst: Any, there: Any) -> Display:
     """Its reason: the number of chips in words, and the median error there [1]."""
-    unlike = "constants from other sizes know a single host least, which has no network to wait for"
+    unlike = "a single host has no network to wait for, unlike the larger runs that set the fit"
     network = (
-        "beyond one host of eight a step waits for the network, whose traffic is hidden more or"
-        " less"
+        "beyond one host of eight, a step waits for the network, and how much of that is hidden"
+        " varies"
     )
     why = where(worst == "to 8", unlike, network)
-    return charts.sentence("On {worst} chips, {there:percent} off in the median: {why}.")
+    return charts.sentence("On {worst} chips, {there:percent} off at the median: {why}.")

@@ -290,9 +290,9 @@ def sealed_test(kind: str) -> None:
     off = {name: say(came[name], "percent") for name in ("median", "p90", "inside")}
     display(
         sentence(
-            f"Opened on {came['opened']}, {came['figures']} figures were {off['median']} off in the"
-            f" middle and within {off['p90']} for nine in ten; {off['inside']} lay in the ranges"
-            " stated for them, which were to hold 90 %."
+            f"Opened on {came['opened']}: {came['figures']} predictions were {off['median']} off at"
+            f" the median, nine in ten within {off['p90']}; {off['inside']} of the runs lay in"
+            " their stated 90 % ranges."
         )
     )
     by_source = table(test.by_source(kind), "The sealed test by source, errors in percent")
