@@ -18,7 +18,7 @@ from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 GPT4_GPUS = 25_000
-"""GPUs that trained GPT-4, by S2."""
+"""GPUs that trained GPT-4, by Clarifai."""
 JOB_CHIPS, NODE_CHIPS, DAYS = 1024.0, 8.0, 7.0
 """Chips of a job of a week, and of one node."""
 TOKENS = 15e12

@@ -1,4 +1,5 @@
-"""Recomputations of what S0 says of experiments, which it answers with figures of serving.
+"""Recomputations of what Token Cost Analysis says of experiments, which it answers with figures of
+serving.
 
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
 claim.

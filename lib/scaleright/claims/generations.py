@@ -1,9 +1,9 @@
-"""Recomputations of S4's prose: chips and systems compared on MLPerf, and what it says of their
-hardware.
+"""Recomputations of the MLPerf blog post's prose: chips and systems compared on MLPerf, and what it
+says of their hardware.
 
-Where S4 compares two chips, both are taken from the same round, so that software is the same, per
-accelerator; its own tables (`claims.s4`) stand in for what it says of itself. What each one
-computes and why it differs stands in `data/claims.csv`.
+Where the MLPerf blog post compares two chips, both are taken from the same round, so that software
+is the same, per accelerator; its own tables (`claims.s4`) stand in for what it says of itself. What
+each one computes and why it differs stands in `data/claims.csv`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _ratios(
     new: str, old: str, benchmark: str, *scenarios: str, rounds: tuple[str, ...] = s4.ROUNDS
 ) -> tuple[float, ...]:
     """One chip over another per accelerator, by best, median and mean submission, in every one of
-    S4's rounds in which both stand.
+    the MLPerf blog post's rounds in which both stand.
     """
     rows = summary()
     both = meetings(
@@ -54,7 +54,7 @@ def _percent(ratios: Iterable[float]) -> list[float]:
 
 
 def _own(benchmark: str, new: str, old: str, scenario: str) -> float:
-    """One chip over another by S4's own totals over its own numbers of chips."""
+    """One chip over another by the MLPerf blog post's own totals over its own numbers of chips."""
     rates = [
         printed(benchmark, chip, scenario, "total") / printed(benchmark, chip, scenario, "chips")
         for chip in (new, old)
@@ -65,8 +65,8 @@ def _own(benchmark: str, new: str, old: str, scenario: str) -> float:
 def _in_table(
     benchmark: str, new: str, old: str, text: str, scenario: str = "Offline"
 ) -> Recomputed:
-    """Two chips of S4's tables, whose rates it had divided by the chips of one node: by how much
-    that is off, its own totals say.
+    """Two chips of the MLPerf blog post's tables, whose rates it had divided by the chips of one
+    node: by how much that is off, its own totals say.
     """
     own = _own(benchmark, new, old, scenario)
     in_table = printed(benchmark, new, scenario) / printed(benchmark, old, scenario)
@@ -74,7 +74,7 @@ def _in_table(
 
 
 def _systems(benchmark: str) -> float:
-    """Chips of S4's B200 systems over chips of its GB200 systems."""
+    """Chips of the MLPerf blog post's B200 systems over chips of its GB200 systems."""
     return printed(benchmark, B200, figure="chips") / printed(benchmark, GB200, figure="chips")
 
 
@@ -159,7 +159,9 @@ def s4_virtual_sdxl() -> Recomputed:
 
 
 def _samples(benchmark: str) -> Recomputed:
-    """Samples a second of an average B200 system, of which S4 prints tokens a second."""
+    """Samples a second of an average B200 system, of which the MLPerf blog post prints tokens a
+    second.
+    """
     tokens = float(
         table("mlperf_benchmarks")
         .set_index("benchmark")
@@ -179,8 +181,8 @@ def s4_nvl72_nodes() -> Recomputed:
 
 
 def _whole_systems(benchmark: str) -> Recomputed:
-    """An average GB200 system over an average B200 system, whatever the chips in them: as S4 has
-    it, and in the rounds at hand.
+    """An average GB200 system over an average B200 system, whatever the chips in them: as the
+    MLPerf blog post has it, and in the rounds at hand.
     """
     return span(
         *(

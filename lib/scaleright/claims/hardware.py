@@ -82,7 +82,7 @@ def _mid_tier(name: str) -> Recomputed:
 
 
 def _aws(name: str) -> float:
-    """What AWS asked for an hour of a chip when S3 was written [USD/h]."""
+    """What AWS asked for an hour of a chip when Andreessen Horowitz wrote [USD/h]."""
     return hour(name, seller="AWS", day=S3_DAY).usd
 
 

@@ -1,5 +1,5 @@
-"""Recomputations on owning against renting beyond the rule of hours: clusters, S2's figures added
-up, power, a site of one's own.
+"""Recomputations on owning against renting beyond the rule of hours: clusters, Clarifai's figures
+added up, power, a site of one's own.
 
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
 claim.
@@ -35,8 +35,8 @@ def s2_cluster_cost() -> Recomputed:
 
 
 def _parts_usd_per_hour(end: int, years: float) -> float:
-    """S2's own server, upgrades and overhead per GPU and hour, written off over so many years; end
-    0 cheap, 1 dear.
+    """Clarifai's own server, upgrades and overhead per GPU and hour, written off over so many
+    years; end 0 cheap, 1 dear.
     """
     once = (
         stated_interval("S2-server-price")[end] + stated_interval("S2-cooling-upgrade")[end]

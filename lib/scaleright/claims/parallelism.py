@@ -1,5 +1,5 @@
-"""Recomputations of S2's Parallelism Selector and Playbook: adjectives and rules, as figures of
-named runs.
+"""Recomputations of Clarifai's Parallelism Selector and Playbook: adjectives and rules, as figures
+of named runs.
 
 Each carries the error of a ratio of two steps (`claims.errors`). What each one computes, from which
 inputs, and why it differs stands in `data/claims.csv` beside the claim.

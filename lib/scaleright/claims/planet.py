@@ -1,4 +1,4 @@
-"""Recomputations of what S2 says of energy, carbon and materials.
+"""Recomputations of what Clarifai says of energy, carbon and materials.
 
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
 claim.
@@ -19,7 +19,7 @@ LARGE, QUICK = "Llama-3.1-70B", "Llama-3.1-8B"
 """A large model, and a smaller one that a T4 holds in INT8."""
 IMAGE_MODEL = "stable-diffusion-xl-base-1.0"
 BEFORE, AFTER, LIFE_YEARS = 0.2, 0.6, (1.0, 3.0)
-"""S2's example of better use: share of its time that a GPU works, and years that it serves."""
+"""Clarifai's example of better use: share of its time that a GPU works, years that it serves."""
 MOSTLY = 0.9
 """Share of low-carbon power from which a grid counts as renewable or nuclear [1]."""
 FORECAST = ("us_ai_twh_2028_low", "us_ai_twh_2028_high")

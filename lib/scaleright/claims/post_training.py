@@ -1,5 +1,5 @@
-"""Recomputations of S2's statements on adapters: what they save of the time and of the cost of
-tuning.
+"""Recomputations of Clarifai's statements on adapters: what they save of the time and of the cost
+of tuning.
 
 A step of adapters over one of all weights carries the error of two steps of one model in different
 layouts.

@@ -18,10 +18,10 @@ A100S, CHIP = ("A100 SXM 40GB", "A100 SXM 80GB"), "H100 SXM"
 SPOT = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200")
 ARBITRAGE = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200")
 LARGE = ["AWS", "Google Cloud", "Microsoft Azure"]
-"""The three large public clouds that S3 sets apart."""
+"""The three large public clouds that Andreessen Horowitz sets apart."""
 S3_DAY, END_OF_2023, NEW_YEAR = "2023-04-07", "2023-12-31", "2026-01-01"
-"""Day of S3's lost table of clouds; end of the year in which the H100 came to the clouds; the day
-from which S2 says that supply stays tight.
+"""Day of Andreessen Horowitz's lost table of clouds; end of the year in which the H100 came to the
+clouds; the day from which Clarifai says that supply stays tight.
 """
 
 

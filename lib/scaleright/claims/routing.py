@@ -1,5 +1,5 @@
-"""Recomputations of S2's statements on tiers of models: what the smallest model that works saves,
-how few requests reach the largest, and what a chain does to quality and to the wait.
+"""Recomputations of Clarifai's statements on tiers of models: what the smallest model that works
+saves, how few requests reach the largest, and what a chain does to quality and to the wait.
 """
 
 from __future__ import annotations

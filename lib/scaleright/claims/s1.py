@@ -1,5 +1,5 @@
-"""Recomputations of S1, an answer to this book's question on pretraining: a link, a gain in
-inference, a gain in its software.
+"""Recomputations of Token Cost Analysis on pretraining, an answer to this book's question: a link,
+a gain in inference, a gain in its software.
 
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
 claim.

@@ -1,5 +1,5 @@
-"""Recomputations of S2 (the economics of AI compute as products scale): rules of scaling, buying
-and renting.
+"""Recomputations of Clarifai's guide (the economics of AI compute as products scale): rules of
+scaling, buying and renting.
 
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
 claim.
@@ -30,7 +30,7 @@ from scaleright.units import (
 CARD, CHIP = "RTX 4090", "H100 SXM"
 HIGH_END = ("H100 SXM", "H200 SXM", "B200", "B300")
 USD_PER_KWH = 0.16
-"""Electricity price that S2 uses throughout."""
+"""Electricity price that Clarifai uses throughout."""
 YEARS, RULE_HOURS, SERVER_CHIPS, LONG_CONTEXT = 2.0, 5.0, 8, 32_768
 ENDS = ("low", "high")
 
@@ -86,7 +86,7 @@ def _owned_ends(
     name: str, setting: str, chip_usd: tuple[float, float] | None = None, years: float | None = None
 ) -> list[Ownership]:
     """A chip with everything cheap and with everything dear, at these prices or those of the
-    catalog: ends that this book states itself, not the figures of S2 between them.
+    catalog: ends that this book states itself, not the figures of Clarifai's guide between them.
     """
     prices = chip_usd or accelerator(name).require("purchase_usd")
     return [

@@ -1,5 +1,5 @@
-"""Recomputations of S3 (Navigating the High Cost of AI Compute): rules of thumb, time and money of
-GPT-3.
+"""Recomputations of "Navigating the High Cost of AI Compute" by Andreessen Horowitz: rules of
+thumb, time and money of GPT-3.
 
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
 claim.
@@ -129,7 +129,9 @@ def _difference_kwh() -> float:
 
 
 def difference_usd() -> float:
-    """What two cards draw more than one A100 over their life, at the price of power in S3 [USD]."""
+    """What two cards draw more than one A100 over their life, at Andreessen Horowitz's
+    price of power [USD].
+    """
     return _difference_kwh() * USD_PER_KWH
 
 

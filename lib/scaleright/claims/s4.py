@@ -1,12 +1,12 @@
-"""S4's two tables, cell by cell: a claim for every printed figure, recomputed from the catalog and
-from MLPerf's submissions.
+"""The MLPerf blog post's two tables, cell by cell: a claim for every printed figure, recomputed
+from the catalog and from MLPerf's submissions.
 
-S4 averages over submissions of rounds v3.1 to v5.1. Round v5.0 could not be had, so that a printed
-average may need submissions that are not at hand. They are allowed for only if a whole number of
-them, of a whole number of chips, as fast as the chip is in the rounds at hand, gives all three
-figures of a row. A cell that then needs no mistake *depends on absent data*; any other is explained
-by the first mistake that gives the row. Every cell goes through the same list: the right method,
-then the mistakes.
+The MLPerf blog post averages over submissions of rounds v3.1 to v5.1. Round v5.0 could not be had,
+so that a printed average may need submissions that are not at hand. They are allowed for only if a
+whole number of them, of a whole number of chips, as fast as the chip is in the rounds at hand,
+gives all three figures of a row. A cell that then needs no mistake *depends on absent data*; any
+other is explained by the first mistake that gives the row. Every cell goes through the same list:
+the right method, then the mistakes.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ HIGHEST = {("GH200", "tdp_watts"): "gh200_watts_high"}
 
 @dataclass(frozen=True)
 class Cell:
-    """A judged figure of S4's tables: where it stands there, what the submissions at hand give, and
-    why the two differ.
+    """A judged figure of the MLPerf blog post's tables: where it stands there, what the submissions
+    at hand give, and why the two differ.
     """
 
     benchmark: str
@@ -203,8 +203,8 @@ def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
 
 
 def _stated(name: str, quantity: str) -> float:
-    """A chip's own figure in the unit of S4's table: dense arithmetic in 16 bits, bandwidth of its
-    memory, power.
+    """A chip's own figure in the unit of the MLPerf blog post's table: dense arithmetic in 16 bits,
+    bandwidth of its memory, power.
     """
     chip = accelerator(name)
     if quantity == "fp16_tflops":
@@ -218,7 +218,7 @@ def _stated(name: str, quantity: str) -> float:
 
 def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
     """The printed figures of one chip, judged; `generation` are the chips of its architecture in
-    S4's table.
+    the MLPerf blog post's table.
     """
     others = sorted(
         set(generation) - {row.accelerator},
@@ -266,7 +266,9 @@ def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
 
 @shared
 def judged() -> tuple[Cell, ...]:
-    """Every cell of S4's tables: the specifications of 14 chips, then 76 rows of three averages."""
+    """Every cell of the MLPerf blog post's tables: the specifications of 14 chips, then 76 rows of
+    three averages.
+    """
     chips, rows = (list(table(name).itertuples()) for name in ("s4_specifications", "s4_results"))
     alike = {
         row.architecture: [
@@ -303,7 +305,7 @@ def _printed() -> dict[tuple[str, str, str], Any]:
 def printed(
     benchmark: str, chip: str, scenario: str = "Offline", figure: str = "per chip"
 ) -> float:
-    """A figure of S4's table of results as it stands there; `chip` as in `cells`."""
+    """A printed figure of the MLPerf blog post's table of results; `chip` as in `cells`."""
     return float(getattr(_printed()[benchmark, chip, scenario], FIGURES[figure][0]))
 
 
@@ -349,8 +351,8 @@ def _frame(found: Iterable[Cell]) -> pd.DataFrame:
 
 
 def cells(benchmark: str | None = None) -> pd.DataFrame:
-    """S4's table of results cell by cell: what it prints, what the submissions at hand give,
-    verdict and reason.
+    """The MLPerf blog post's table of results cell by cell: what it prints, what the submissions at
+    hand give, verdict and reason.
 
     Columns: benchmark, chip, scenario, figure (one of `FIGURES`), recomputed (missing where no
     submission of the chip is at hand), reason (the same words for the same mistake), printed, unit,
@@ -358,7 +360,7 @@ def cells(benchmark: str | None = None) -> pd.DataFrame:
 
     Raises
     ------
-    LookupError : S4 has no such benchmark; the nearest is offered.
+    LookupError : the MLPerf blog post has no such benchmark; the nearest is offered.
 
     >>> len(cells()), len(cells("deepseek-r1"))
     (228, 12)
@@ -370,8 +372,8 @@ def cells(benchmark: str | None = None) -> pd.DataFrame:
 
 
 def specifications() -> pd.DataFrame:
-    """S4's table of specifications cell by cell, with the columns of `cells` but benchmark and
-    scenario.
+    """The MLPerf blog post's table of specifications cell by cell, with the columns of `cells` but
+    benchmark and scenario.
 
     >>> len(specifications())
     41
@@ -382,8 +384,8 @@ def specifications() -> pd.DataFrame:
 
 
 def reasons() -> pd.DataFrame:
-    """How many cells of S4's tables each reason explains, the most frequent first: reason, verdict,
-    cells.
+    """How many cells of the MLPerf blog post's tables each reason explains, the most frequent
+    first: reason, verdict, cells.
     """
     return (
         _frame(judged())

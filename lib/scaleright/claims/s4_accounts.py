@@ -1,5 +1,5 @@
-"""How the three figures of a row of S4's results may come about: the submissions at hand, the right
-average of them, the mistakes, and what round v5.0 could add (see `s4`).
+"""How the three figures of a row of the MLPerf blog post's results may come about: the submissions
+at hand, the right average of them, the mistakes, and what round v5.0 could add (see `s4`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from scaleright.claims.verdicts import AGREEMENT
 from scaleright.mlperf import results
 
 ROUNDS = ("v3.1", "v4.0", "v4.1", "v5.1")
-"""Rounds of S4 that are at hand; it also names v5.0."""
+"""Rounds of the MLPerf blog post that are at hand; it also names v5.0."""
 FIGURES = {
     "total": ("average_total", 2),
     "per chip": ("average_per_accelerator", 2),
     "chips": ("average_accelerators", 1),
 }
-"""What S4 prints of each chip, benchmark and scenario: the column of the table, and decimals."""
+"""What the MLPerf blog post prints of each chip, benchmark and scenario: the column of the table,
+and decimals.
+"""
 NODE, MIXED = (
     "divided by the chips of one node, not of the system",
     "tokens/s and samples/s averaged together",
@@ -79,7 +81,7 @@ def _rounds(benchmark: str, scenario: str) -> pd.DataFrame:
 
 def at_hand(row) -> pd.DataFrame:
     """The submissions at hand of a row's chip in any memory size, at its usual power, in a virtual
-    machine or not as S4 says.
+    machine or not as the MLPerf blog post says.
     """
     rows = _rounds(row.benchmark, row.scenario)
     rows = rows[rows["accelerator"].str.fullmatch(f"{re.escape(row.accelerator)}( .*)?", na=False)]
@@ -99,8 +101,8 @@ def newest(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def averages(rows: pd.DataFrame, divisor: str = "accelerators") -> tuple[float, float, float]:
-    """S4's averages over submissions: of the result, of the result per `divisor`, of the number of
-    chips.
+    """The MLPerf blog post's averages over submissions: of the result, of the result per `divisor`,
+    of the number of chips.
     """
     result, count, each = rows["value"], rows["accelerators"], rows["value"] / rows[divisor]
     return float(result.mean()), float(each.mean()), float(count.mean())

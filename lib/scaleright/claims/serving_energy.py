@@ -1,5 +1,5 @@
-"""Recomputations of what S2 says of the energy of inference: quantization, layer offloading, and
-watts against dollars.
+"""Recomputations of what Clarifai says of the energy of inference: quantization, layer offloading,
+and watts against dollars.
 
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
 claim.

@@ -27,7 +27,7 @@ QUOTED = {
 """Claims beside which stands one published figure, or the span of two, from the reference facts."""
 DAYS_PER_WEEK, GPUS_PER_SYSTEM = 7, 8
 FORECAST_USD = 192.68e9
-"""The market of 2034 in S2's forecast [USD/year]."""
+"""The market of 2034 in Clarifai's forecast [USD/year]."""
 CHATGPT_DAYS = 57
 """From the first count of ChatGPT's users to the second: day 5 to day 62."""
 

@@ -23,10 +23,10 @@ from scaleright.inference.slowdowns import interval
 from scaleright.market import STEADY, TokenPrice, api_price, hour, open_models
 
 CHIP, SMALL = "H100 SXM", "Llama-3.1-8B"
-"""The chip, and the smallest model with a measured throughput on it: S2's 7B."""
+"""The chip, and the smallest model with a measured throughput on it: Clarifai's 7B."""
 SIZES = (12e9, 15e9)
-"""Parameters of the models that stand for S2's 13B; no throughput of one is measured, so it is
-predicted.
+"""Parameters of the models that stand for Clarifai's 13B; no throughput of one is measured, so it
+is predicted.
 """
 LEAST_COMPANIES = 3
 

@@ -13,10 +13,10 @@ from scaleright.claims.ledger import stated_interval
 from scaleright.claims.verdicts import Condition, Recomputed, looked_up, point, span
 
 GPT4_UTILIZATION = (32.0, 36.0)
-"""Utilization of GPT-4's training in S2's own words [%]."""
+"""Utilization of GPT-4's training in Clarifai's own words [%]."""
 BEFORE, AFTER, LIFE_YEARS = 20.0, 60.0, 3.0
-"""S2's example of better use: utilization before and after [%], and years of service instead of
-one.
+"""Clarifai's example of better use: utilization before and after [%], and years of service instead
+of one.
 """
 FOUR_BITS = ("INT4", "MXFP4", "NVFP4")
 

@@ -1,5 +1,5 @@
-"""Recomputations of S0, a vendor's answer on the price of experiments, and of what S2 and S3 say on
-how models are served.
+"""Recomputations of Token Cost Analysis, a vendor's answer on the price of experiments, and of what
+Clarifai and Andreessen Horowitz say on how models are served.
 
 The lead of one system over another is that of `decisions.vendor_economics`: a ratio of two curves
 over the speed that a user sees. What each one computes, from which inputs, and why it differs
@@ -36,8 +36,8 @@ from scaleright.transformer import decode_step
 from scaleright.units import SECONDS_PER_YEAR
 
 SERVED, ANNOUNCED = "gpt-oss-120b", "DeepSeek-V3"
-"""The model that S0 names, and the shape of the one that the announcements behind it measured
-(DeepSeek-R1).
+"""The model that Token Cost Analysis names, and the shape of the one that the announcements behind
+it measured (DeepSeek-R1).
 """
 ULTRA, RACK, HOPPER = "GB300", "GB200", ("H100 SXM", "H200 SXM")
 SHORT, LONG_PROMPT = (1024, 1024), (8192, 1024)

@@ -1,5 +1,6 @@
-"""Recomputations of what S3 says of workloads and their machines: how quality grows with compute,
-what a word costs beside a sorted table, who is fastest, what leaves the data center.
+"""Recomputations of what Andreessen Horowitz says of workloads and their machines: how quality
+grows with compute, what a word costs beside a sorted table, who is fastest, what leaves the data
+center.
 
 What each one computes, from which inputs, and why it differs stands in `data/claims.csv` beside the
 claim.
@@ -25,7 +26,7 @@ from scaleright.units import SECONDS_PER_HOUR
 
 LAWS = ("Hoffmann 2022, approach 3", "Besiroglu 2024", "Muennighoff 2023")
 ENTRIES, CONTEXT = 1_000_000, 1024
-"""Rows of S3's table, and tokens of the prompt before its word."""
+"""Rows of Andreessen Horowitz's table, and tokens of the prompt before its word."""
 NEWEST = ("B200", "B300", "GB200", "GB300")
 IMAGES, CHIP, PIXELS, CHANNELS = "stable-diffusion-xl", "H100 SXM", 1024 * 1024, 3
 GB, COMPRESSED = 1e9, 10.0

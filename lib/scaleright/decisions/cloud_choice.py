@@ -26,12 +26,12 @@ from scaleright.units import MONTHS_PER_YEAR, usd
 
 SOURCE = "Andreessen Horowitz's cloud comparison"
 RULE = "a specialized cloud"
-"""S3: smaller, specialized clouds ask less than the large public ones, before and after
-negotiation.
+"""Andreessen Horowitz: smaller, specialized clouds ask less than the large public ones, before
+and after negotiation.
 """
 SOURCE_SPREAD = 4.0
-"""S3: the same chip costs "nearly 4x" as much at one cloud as at another (A100 on demand, April
-2023).
+"""Andreessen Horowitz: the same chip costs "nearly 4x" as much at one cloud as at another (A100 on
+demand, April 2023).
 """
 ON_DEMAND = "on demand"
 TERM_WORDS = {1: "one_year", 3: "three_years"}
