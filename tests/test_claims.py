@@ -218,6 +218,7 @@ def test_the_ledger_holds_what_these_chapters_explain(found):
         "model_routing",
         "rlhf_cost",
         "ablation_cost",
+        "economics_stack",
     }
     assert {finding.claim.source for finding in found} == {"S0", "S1", "S2", "S3", "S4"}
 

@@ -21,6 +21,7 @@ from vega import signal_texts
 BOOK = Book(Path(__file__).resolve().parents[1])
 CHAPTERS = (
     "plan",
+    "economics_stack",
     "buy_or_rent",
     "token_cost",
     "load_of_a_day",

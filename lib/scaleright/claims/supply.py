@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from math import log
 
-from scaleright.catalog import fact
-from scaleright.claims.ledger import stated_interval
+from scaleright.catalog import accelerator, fact
+from scaleright.claims.ledger import stated, stated_interval
 from scaleright.claims.verdicts import Origin, Recomputed, looked_up, point, span
+from scaleright.costs.tokens import MILLION
+from scaleright.decisions.economics_stack import chip_costs
+from scaleright.market import api_price, cost_factor
 from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 QUOTED = {
@@ -25,7 +28,7 @@ QUOTED = {
     "S3-software": ("vllm_over_tgi", "vllm_over_transformers"),
 }
 """Claims beside which stands one published figure, or the span of two, from the reference facts."""
-DAYS_PER_WEEK, GPUS_PER_SYSTEM = 7, 8
+DAYS_PER_WEEK, GPUS_PER_SYSTEM, BYTES_PER_GB = 7, 8, 1e9
 FORECAST_USD = 192.68e9
 """The market of 2034 in Clarifai's forecast [USD/year]."""
 CHATGPT_DAYS = 57
@@ -70,6 +73,29 @@ def s2_depin_market() -> Recomputed:
 def s3_weekly_growth() -> Recomputed:
     ratio = fact("chatgpt_users_day_62") / fact("chatgpt_users_day_5")
     return span(0.0, 100 * (ratio ** (DAYS_PER_WEEK / CHATGPT_DAYS) - 1))
+
+
+def _scarce() -> dict[str, float]:
+    """What memory and packaging cost the maker of each chip [USD]."""
+    return {name: cost["memory"] + cost["packaging"] for name, cost in chip_costs().items()}
+
+
+def s2_scarcity_making() -> Recomputed:
+    shares = [100 * usd / sum(chip_costs()[name].values()) for name, usd in _scarce().items()]
+    return span(min(shares), max(shares))
+
+
+def s2_scarcity_price() -> Recomputed:
+    shares = [100 * usd / accelerator(name).purchase_mid_usd for name, usd in _scarce().items()]
+    return span(min(shares), max(shares))
+
+
+def s2_egress_lurks() -> Recomputed:
+    """Egress of a million output tokens over what open models cost at an API [%]."""
+    price = cost_factor("egress_usd_per_gb", "cloud")
+    gigabytes = MILLION * stated("S3-token-characters") / BYTES_PER_GB
+    asked = [api_price(name).output.best for name in ("Llama-3.1-8B", "Llama-3.3-70B")]
+    return span(100 * price.low * gigabytes / max(asked), 100 * price.high * gigabytes / min(asked))
 
 
 RECOMPUTED = {

@@ -1,0 +1,172 @@
+"""What the chapter `economics_stack` shows."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts
+from scaleright.charts import Display
+from scaleright.charts.live import Controls
+from scaleright.costs.serving_choices import ServingChoices
+from scaleright.decisions.economics_served import OWNED, RENT, VOLUME, Served
+from scaleright.decisions.economics_stack import chip_costs
+from scaleright.inference.demand import usual_peaks
+from scaleright.ops import where
+from scaleright.quantity import choose, least
+
+MONTH = "USD a month"
+CLEAR = 1.25
+"""How much larger than the next a layer is that no doubt of prices and speeds turns."""
+
+
+def controls(case: Any) -> tuple[Controls, ServingChoices]:
+    """The controls of the page, and the rows of what they choose."""
+    tables = ServingChoices.of(*(case[of].choices for of in ("model", "accelerator", "setting")))
+    live = charts.controls(case)
+    live.follow("accelerator", tables.chips, chip_usd="chip_usd")
+    live.follow("traffic", usual_peaks())
+    return live, tables
+
+
+def answer(
+    case: Any, served: Served, between: tuple[Any, Any], moves: Mapping[str, Any]
+) -> Display:
+    """The answer card: the largest layer, the whole bill, and what moves it most."""
+    bill, speed, (low, high) = served.bill, served.speed, between
+    layer, usd = bill.largest
+    share, total, month = usd / bill.total, bill.total, served.month
+    driver, more = _most(moves)
+    idle = bill.idle_hours_usd / total
+    hour = served.paid.hour
+    rented = charts.phrase("at {hour.usd:usd} an hour ({hour.counted})")
+    paid = where(case.way == OWNED, "of your own", rented)
+    next_one = bill.second / total
+    clear = charts.phrase("Clear: the next layer takes {next_one:percent}.")
+    close = charts.phrase("Could go either way: the next layer takes {next_one:percent}.")
+    likely = where(next_one < share / CLEAR, clear, close)
+    judged = charts.predicted_within(speed.low, speed.high, speed.lent)
+    return charts.answer_card(
+        "Most of your bill is {layer}: {share:percent}.",
+        "{total:usd}",
+        "a month for {month.chips:whole accelerators}, all in",
+        "{likely}",
+        "Doubling {driver} adds {more:percent}; idle hours take {idle:percent} of the bill.",
+        "{case.requests_per_day:whole} requests a day to {case.model} on {case.accelerator} {paid},"
+        " which work {month.utilization:percent} of the time. The API asks {month.usd.api:usd} for"
+        " the same month.",
+        provided=served.known,
+        otherwise="There is no bill: {served.why_not}.",
+        range="{low:usd} to {high:usd} a month (90 %)",
+        as_of="{hour.age} (rents)",
+        model_error="{judged}",
+        headline="usd_per_month",
+        quantities={
+            "usd_per_month": (total, "usd"),
+            "range_low": (low, "usd"),
+            "range_high": (high, "usd"),
+        },
+    )
+
+
+def _most(moves: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The driver that moves the bill most if it doubles, and by how much [1]."""
+    name, more = least({name: -more for name, more in moves.items()})
+    return name, -more
+
+
+def where_it_goes(case: Any, served: Served) -> Display:
+    """A chart of where a dollar of the bill goes."""
+    bill = served.bill
+    cents = {name: 100 * usd / bill.total for name, usd in bill.labeled().items()}
+    return charts.show(
+        charts.bars(cents, "what", None, "number 2", "cents of a dollar of the bill"),
+        name="where_it_goes",
+        alt="Where a dollar of the bill goes, by part, the largest first; the whole bill is"
+        " {bill.total:usd} a month.",
+    )
+
+
+def layers(served: Served) -> Display:
+    """The three layers of the bill [USD/month], and the largest part of each."""
+    compute, supply, hidden = served.bill.layers.values()
+    total, known = served.bill.total, served.known
+    of_compute, of_supply, of_hidden = (usd / total for usd in (compute, supply, hidden))
+    return charts.sentence(
+        "Of {total:usd} a month compute is <strong>{compute:usd}</strong> ({of_compute:percent}),"
+        " supply <strong>{supply:usd}</strong> ({of_supply:percent}) and hidden operations"
+        " <strong>{hidden:usd}</strong> ({of_hidden:percent}).",
+        provided=known,
+        otherwise="There is no bill: {served.why_not}.",
+    )
+
+
+def fleet(case: Any, served: Served) -> Display:
+    """What demand takes: tokens, accelerators and what a million tokens comes to, all in."""
+    month, bill = served.month, served.bill
+    tokens = case.requests_per_day * case.output_tokens * 365.25 / 12 / 1e6
+    per = bill.total / tokens
+    alone = where(case.way == OWNED, month.usd.owned, month.usd.rented)
+    over = bill.total / alone
+    return charts.sentence(
+        "Your demand is {tokens:number} million output tokens a month. It takes"
+        " <strong>{month.chips:whole accelerators}</strong>, in groups of {month.group:whole}, that"
+        " work {month.utilization:percent} of the time. All in, a million output tokens with their"
+        " prompts costs <strong>{per:usd}</strong>: {over:number 3} times what the accelerators"
+        " alone cost.",
+        provided=served.known,
+        otherwise="There is no bill: {served.why_not}.",
+    )
+
+
+def making(case: Any) -> Display:
+    """What the parts of a chip cost to make, beside its price [USD]."""
+    chip = choose(chip_costs(), case.accelerator)
+    price, scarce = case.chip_usd, chip.memory + chip.packaging
+    whole = chip.compute + scarce
+    parts = {"dies, board, test": chip.compute, "memory": chip.memory}
+    parts |= {"packaging": chip.packaging, "price of the chip": price}
+    share, paid = scarce / whole, scarce / price
+    return charts.show(
+        charts.bars(parts, "part", None, "usd", "USD", sort=False),
+        name="making",
+        alt="What parts of one {case.accelerator} cost its maker, beside its price: memory and"
+        " packaging are {share:percent} of making it and {paid:percent} of the price.",
+    )
+
+
+def drivers(served: Served) -> Display:
+    """A chart of the whole bill with each driver halved and doubled [USD/month]."""
+    usd = served.bill.total
+    return charts.show(
+        charts.tornado(served.ends(), usd, "usd", MONTH, result=served.free_usd),
+        name="drivers",
+        alt="The bill of a month with each driver at half and at twice what it is, the strongest"
+        " first.",
+    )
+
+
+def strongest(moves: Mapping[str, Any]) -> Display:
+    """How the bill moves with volume, rent and people."""
+    size, rent = moves[VOLUME], moves[RENT]
+    staff = moves["the number of people"]
+    return charts.sentence(
+        "Twice the requests make the bill {size:percent} dearer, twice the rent {rent:percent},"
+        " twice the people {staff:percent}."
+    )
+
+
+def models(case: Any, served: Served, names: Iterable[str]) -> Display:
+    """A chart of the whole bill for each model [USD/month]."""
+    rows = pd.DataFrame({"model": [*names]})
+    return charts.show(
+        charts.bars(rows, "model", served.bill.total, "usd", MONTH, along=case.model),
+        name="models",
+        alt="The bill of a month for the same requests to each model on {case.accelerator}.",
+    )
+
+
+def published(frame: pd.DataFrame) -> Display:
+    """What others published on owning an H100, beside what is computed here."""
+    words = "Owning an H100 in a data center: what others published, and the usual terms here"
+    return charts.table(frame, words, {"published": "usd", "here": "usd"})

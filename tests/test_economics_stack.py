@@ -1,0 +1,78 @@
+"""The GPU Economics Stack: parts that add up, and the layers of a service's bill."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scaleright.decisions.economics_stack import (
+    COMPUTE,
+    HIDDEN,
+    SUPPLY,
+    chip_costs,
+    stack_bill,
+    waiting_usd_per_month,
+)
+from scaleright.press import Book
+from scaleright.press.parameters import declared, validate
+from scaleright.quantity.graph import value_of
+
+BOOK = Book(Path(__file__).resolve().parents[1])
+USD = st.floats(0.0, 1e6)
+SHARE = st.floats(0.0, 1.0)
+THIRD = st.floats(0.0, 0.33)
+
+
+@given(USD, USD, USD, USD, USD, SHARE, SHARE, THIRD, THIRD, THIRD, USD)
+def test_the_parts_add_up_to_what_is_paid(paid, bought, power, kept, crew, u, chip, a, b, c, more):
+    bill = stack_bill(paid, bought, power, kept, crew, u, chip, a, b, c, people_usd=more)
+    owner = bought + power + kept + crew
+    # who pays for accelerators that cost their owner nothing pays margin alone
+    assert bill.total == pytest.approx(paid + more, rel=1e-9, abs=1e-6)
+    assert sum(bill.layers.values()) == pytest.approx(bill.total, abs=1e-6)
+    assert all(part >= 0 for part in bill.parts().values())
+    assert (bill.margin_of_the_seller_usd > 0) <= (paid > owner)
+
+
+def _largest(bill):
+    name, usd = bill.largest
+    return str(value_of(name)), float(value_of(usd))
+
+
+def test_layers_follow_what_is_paid_for():
+    base = dict.fromkeys(("power_and_cooling_usd", "upkeep_usd", "crew_usd"), 0.0)
+    shares = {"compute_share": 0.1, "memory_share": 0.1, "packaging_share": 0.1}
+    busy = stack_bill(100.0, 100.0, utilization=1.0, chip_share=0.5, **base, **shares)
+    assert busy.idle_hours_usd == 0.0
+    assert _largest(busy) == (COMPUTE, pytest.approx(55.0))
+    dear = stack_bill(400.0, 100.0, utilization=1.0, chip_share=0.5, **base, **shares)
+    assert _largest(dear) == (SUPPLY, pytest.approx(345.0))
+    assert dear.second == pytest.approx(55.0)
+    empty = stack_bill(100.0, 100.0, utilization=0.1, chip_share=0.5, **base, **shares)
+    assert _largest(empty) == (HIDDEN, pytest.approx(90.0))
+
+
+def test_waiting_costs_nothing_where_rent_is_cheaper_or_nobody_waits():
+    assert waiting_usd_per_month(8.0, 1.0, 2.0, 6.0, 4.0) == 0.0
+    assert waiting_usd_per_month(8.0, 3.0, 2.0, 0.0, 4.0) == 0.0
+
+
+def test_memory_costs_makers_more_than_the_dies_do_and_buyers_little():
+    for name, cost in chip_costs().items():
+        assert cost["memory"] > cost["packaging"] > 0, name
+        assert cost["memory"] > cost["compute"], name
+
+
+@pytest.mark.parametrize(
+    "values, match",
+    [
+        ({"accelerator": "RTX 4090"}, "H100 SXM"),
+        ({"people": -1.0}, "people"),
+        ({"way": "leased"}, "rented"),
+        ({"requests_per_day": 0.0}, "requests_per_day"),
+        ({"pace_tokens_per_s": 150.0, "model": "Llama-3.1-405B"}, "pace"),
+    ],
+)
+def test_bad_input_is_refused_before_work(values, match):
+    with pytest.raises(ValueError, match=match):
+        validate(declared("economics_stack", BOOK), values)
