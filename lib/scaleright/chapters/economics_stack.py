@@ -41,13 +41,13 @@ def answer(
     hour = served.paid.hour
     rented = charts.phrase("at {hour.usd:usd} an hour ({hour.counted})")
     paid = where(case.way == OWNED, "of your own", rented)
-    next_one = bill.second / total
+    next_one, lead = bill.second / total, where(share > 0.5, "Most", "The largest part")
     clear = charts.phrase("Clear: the next layer takes {next_one:percent}.")
     close = charts.phrase("Could go either way: the next layer takes {next_one:percent}.")
     likely = where(next_one < share / CLEAR, clear, close)
     judged = charts.predicted_within(speed.low, speed.high, speed.lent)
     return charts.answer_card(
-        "Most of your bill is {layer}: {share:percent}.",
+        "{lead} of your bill is {layer}: {share:percent}.",
         "{total:usd}",
         "a month for {month.chips:whole accelerators}, all in",
         "{likely}",
