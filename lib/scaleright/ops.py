@@ -147,6 +147,15 @@ def cos(a):
     return _apply("cos", math.cos, np.cos, a)
 
 
+def sin(a):
+    """Sine of an angle in radians.
+
+    >>> sin(0.0)
+    0.0
+    """
+    return _apply("sin", math.sin, np.sin, a)
+
+
 def sqrt(a):
     """Square root."""
     return _apply("sqrt", math.sqrt, np.sqrt, a)

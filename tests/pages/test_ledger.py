@@ -73,7 +73,7 @@ def test_what_is_asked_by_keyboard_stands_in_the_address(visit, lines):
     wanted = listing.chosen(lines, document="Clarifai", words="H100 rent")
     assert opened.ask(SHOWN) == ids(wanted) and wanted
     assert "document=Clarifai" in opened.page.url and "words=H100+rent" in opened.page.url
-    opened.page.focus(".sr-filter button")
+    opened.page.focus(".sr-filter button[type='reset']")
     opened.page.keyboard.press("Enter")
     opened.page.wait_for_function("!location.search")
     assert opened.ask(SHOWN) == ids(lines)

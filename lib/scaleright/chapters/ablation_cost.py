@@ -149,14 +149,14 @@ def blackwell(on_all: Mapping[str, Study], unseen: Cheapest) -> Display:
     hopper = on_all["H100 SXM"].usd
     saved = 1 - cheapest_new / hopper
     less = where(saved > 0, charts.phrase("{saved:percent} less"), "no less")
-    other = charts.phrase(
+    promising = charts.phrase(
         ", and on the {unseen.platform}, if its software is as good, {unseen.usd:usd}"
     )
-    other = where(unseen.usd > 0, other, "")
+    promising = where(unseen.usd > 0, promising, "")
     return charts.sentence(
         "Token Cost Analysis says that Blackwell minimizes the cost of experiments. On the"
         " cheapest Blackwell platform your study costs {cheapest_new:usd},"
-        " <strong>{less}</strong> than on the H100 ({hopper:usd}){other}.",
+        " <strong>{less}</strong> than on the H100 ({hopper:usd}){promising}.",
         provided=(cheapest_new > 0) & (hopper > 0),
         otherwise="Token Cost Analysis says that Blackwell minimizes the cost of experiments;"
         " under your contract the two are not both rented out.",

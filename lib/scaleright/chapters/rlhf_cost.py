@@ -48,6 +48,7 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
     other = charts.phrase("On as many {best.name} it would cost {best.usd:usd}.")
     cheapest = "No platform whose architecture the fit has seen is cheaper."
     other = where(best.name == case.accelerator, cheapest, other)
+    other = where(best.usd > 0, other, "It runs on no other platform that is rented out so.")
     compared = (best.usd > 0) & (best.choice.other > 0) & (best.choice.probability >= 0)
     ways = "the " + best.name, "", "the " + best.other
     likely, known = charts.odds(best.choice, compared, *ways)

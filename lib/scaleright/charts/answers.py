@@ -114,8 +114,7 @@ def answer_card(
     range, as_of, model_error : short texts of that line; left out if None.
     quantities : numbers that the card says only within words, for machines: name -> (value, kind of
         `say`), above all the ends of the range.
-    headline : the number, among those of the templates and `quantities`, that a sweep draws unless
-        it is told another.
+    headline : which number, of the templates and `quantities`, a sweep draws unless told another.
     provided, otherwise : as in `sentence`; where a choice would lead to `otherwise`, the page grays
         it out and says why.
     always : whether `otherwise` is an answer as well, and rules out no choice.

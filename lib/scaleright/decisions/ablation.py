@@ -24,6 +24,7 @@ from scaleright.ops import (
     minimum,
     normal_cdf,
     normal_density,
+    sin,
     sqrt,
     where,
 )
@@ -182,8 +183,8 @@ def best_kept(variants, survive, halvings, per_tenfold):
     every, worst = 1.0, 1.0
     for rung in range(MOST_HALVINGS):
         wrong = _misordered(survive ** maximum(halvings - rung, 0.0), 1.0, per_tenfold)
-        seen = cos(pi * wrong)
-        apart = sqrt(2 * (1 - seen * seen) + seen * seen * others)
+        seen, unseen = cos(pi * wrong), sin(pi * wrong)
+        apart = sqrt(2 * unseen * unseen + seen * seen * others)
         never = seen**NEVER_AHEAD * _beyond(lead / sqrt(others))
         better = (variants - 1) * maximum(_beyond(seen * lead / apart) - never, 0.0)
         left, stays = (whole_above(variants * survive**by) for by in (rung, rung + 1))
