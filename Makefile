@@ -45,6 +45,8 @@ format: $(VENV)/.scaleright ## format the library, the tests and the code of the
 notebooks: $(VENV)/.scaleright ## run changed chapters and store them, with outputs, in notebooks/
 	@$(BIN)/scaleright notebooks
 	@$(BIN)/python -m refresh.ledger
+	@$(BIN)/python -m refresh.accuracy
+	@$(BIN)/python -m refresh.headlines
 
 check: $(VENV)/.scaleright ## check every table of data/ against its data package
 	@$(BIN)/scaleright data check

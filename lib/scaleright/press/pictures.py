@@ -33,9 +33,14 @@ def charts(notebook: Mapping[str, Any]) -> dict[str, dict]:
     """The specifications of a notebook's charts, by the names of their pictures."""
     found = {}
     for output in carried(notebook, VEGALITE_MIME):
-        if name := _FIGURE.search("".join(output["data"].get(PAGE_MIME, ""))):
-            found[name[1]] = output["data"][VEGALITE_MIME]
+        found |= named("".join(output["data"].get(PAGE_MIME, "")), output["data"][VEGALITE_MIME])
     return found
+
+
+def named(markup: str, spec: dict) -> dict[str, dict]:
+    """The specification of a chart by the name of its picture, if its markup has one."""
+    name = _FIGURE.search(markup)
+    return {name[1]: spec} if name else {}
 
 
 def beside(markup: str, page: str) -> str:
@@ -61,16 +66,18 @@ def picture(spec: dict) -> str:
 
 
 @contextmanager
-def drawn(book: Book, notebooks: Iterable[Path]) -> Iterator[dict[str, bytes]]:
-    """The pictures of all charts of executed notebooks, drawn while the block runs: files of the
-    site by their paths, complete when it is left.
+def drawn(
+    book: Book, notebooks: Iterable[Path], others: Mapping[str, dict] | None = None
+) -> Iterator[dict[str, bytes]]:
+    """The pictures of all charts of executed notebooks, and of others by their names, drawn while
+    the block runs: files of the site by their paths, complete when it is left.
 
     Raises
     ------
     PressError : a chart could not be drawn; what was said follows.
     """
     home = book.build / FOLDER / importlib.metadata.version("vl-convert-python")
-    wanted = {}
+    wanted = dict(others or {})
     for path in notebooks:
         wanted |= charts(json.loads(path.read_bytes()))
     for other in home.parent.glob("*/*.svg"):

@@ -44,7 +44,7 @@ def key(book: Book) -> str:
     """Hash of all that the site is made from; the status page also tells of the library and the
     data.
     """
-    files = sources(book, read(book)).values()
+    files = [*sources(book, read(book)).values(), book.root / "CHANGELOG.md"]
     told = digest([*book.data.rglob("*.csv"), book.data / "datapackage.json"], book.data)
     return (
         f"{_machinery(book)} {digest(files, book.root)} {library()} {told} {hosting(book.root).url}"
@@ -64,7 +64,7 @@ def staged(book: Book) -> dict[str, bytes]:
     ------
     PressError : a source is missing.
     """
-    from scaleright.press import contents, ledger, pages, social, status
+    from scaleright.press import contents, ledger, pages, prose, social, start, status
 
     scenarios = read(book)
     scenarios = [
@@ -87,6 +87,9 @@ def staged(book: Book) -> dict[str, bytes]:
         for scenario, content in ran
     }
     files[contents.FILE] = contents.filled(files[contents.FILE], scenarios)
+    asked = prose.Pages(book, scenarios)
+    for name in [name for name in files if name.endswith(".md")]:
+        files[name] = prose.filled(name, files[name].decode(), asked, start.BLOCKS).encode()
     files["_config.yml"] = _settings(files["_config.yml"], hosting(book.root).url)
     if f"file: {contents.STATUS}".encode() in files[contents.FILE]:
         files[f"{contents.STATUS}.md"] = status.page(book, scenarios).encode()
@@ -263,11 +266,11 @@ def build(book: Book, anew: bool = False) -> None:
     stamp = key(book)
     if anew:
         shutil.rmtree(book.build / "render", ignore_errors=True)
-    from scaleright.press import contents, downloads, ledger, pages, pictures, social
+    from scaleright.press import contents, downloads, ledger, pages, pictures, social, start
 
     scenarios = read(book)
     executed = [path for path in sources(book, scenarios).values() if path.suffix == ".ipynb"]
-    with pictures.drawn(book, executed) as drawn:
+    with pictures.drawn(book, executed, start.pictured(book)) as drawn:
         rendered = render(book)
     files = downloads.files(book, scenarios) | _runs(book, scenarios)
     if (rendered / f"{contents.LEDGER}.html").is_file():

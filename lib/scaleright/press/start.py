@@ -1,0 +1,155 @@
+"""The blocks of the start page that no hand writes: figures of the day, workloads that are planned,
+how wrong the book is, what is new, and every question with its answer.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from scaleright.outputs import PAGE_MIME, SPEC_SCRIPT, VEGALITE_MIME, page_json
+from scaleright.press import Book, PressError, headlines, pictures, plans
+from scaleright.press.parameters import declared
+from scaleright.press.prose import Pages, plain
+
+NEWS = "CHANGELOG.md"
+_FOR_READERS = re.compile(r"^### For readers\n\n((?:- .*\n(?:  .*\n)*)+)", re.MULTILINE)
+_SHOWN = 6
+"""Lines of news that are shown."""
+
+
+def news(pages: Pages) -> str:
+    """The newest lines of the changes that are told in readers' words."""
+    path = pages.book.root / NEWS
+    found = _FOR_READERS.search(path.read_text(encoding="utf-8")) if path.is_file() else None
+    if not found:
+        raise PressError(f"{NEWS} has no list under `### For readers`")
+    items = re.split(r"^- ", found[1], flags=re.MULTILINE)[1:]
+    return "\n".join(f"- {' '.join(item.split())}" for item in items[:_SHOWN])
+
+
+def presets(pages: Pages) -> str:
+    """The workloads that `plan` knows, as links to its chapter with each filled in; those that only
+    the command takes, as commands.
+    """
+    chapter = declared(plans.CHAPTER, pages.book)
+    offered = {name: p.name for p in chapter for name in p.choices or ()}
+    linked, typed = [], []
+    for name, of in plans.presets(pages.book).items():
+        if name in offered:
+            linked.append(f"- {pages.link(f'{of.title} <{plans.CHAPTER}?{offered[name]}={name}>')}")
+        else:
+            typed.append(f"- {plain(of.title)}: `scaleright plan {name}`")
+    if not typed:
+        return "\n".join(linked)
+    more = f"<details><summary>{len(typed)} more, on the command line</summary>"
+    return "\n".join([*linked, "", more, "", *typed, "", "</details>"])
+
+
+def questions(pages: Pages) -> str:
+    """Every chapter by part, its question as a card with its answer, in the order of the
+    contents.
+    """
+    import yaml
+
+    toc = yaml.safe_load((pages.book.root / "book" / "_toc.yml").read_text(encoding="utf-8"))
+    shown = []
+    for part in toc.get("parts", ()):
+        files = [entry["file"] for entry in part["chapters"]]
+        if chapters := [f.removeprefix("notebooks/") for f in files if f.startswith("notebooks/")]:
+            cards = [_card(pages, chapter) for chapter in chapters]
+            grid = "::::{grid} 1 1 2 2\n:gutter: 3\n:class-container: sr-questions\n"
+            shown.append("\n".join([f"### {part['caption']}\n", grid, *cards, "::::\n"]))
+    return "\n".join(shown)
+
+
+def _card(pages: Pages, chapter: str) -> str:
+    head = f":::{{grid-item-card}} {plain(pages.question(chapter))}"
+    link = f":link: ../notebooks/{chapter}\n:link-type: doc\n"
+    return f"{head}\n{link}\n{plain(first_sentences(pages.answer(chapter)))}\n:::\n"
+
+
+def first_sentences(answer: str, most: int = 2) -> str:
+    """The decision and its number, without how sure and why.
+
+    >>> first_sentences("Rent it. $3.03 a million tokens. Likely. The API asks more.")
+    'Rent it. $3.03 a million tokens.'
+    """
+    return " ".join(re.split(r"(?<=[.?!]) (?=[A-Z$0-9])", answer)[:most])
+
+
+def accuracy(data: Path) -> list[dict[str, Any]]:
+    """How far off each kind of estimate is: predicted over published, by `refresh.accuracy`."""
+    with (data / "accuracy.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [
+        row
+        | {name: float(row[name]) for name in ("low", "median", "high")}
+        | {"rows": int(row["rows"])}
+        for row in rows
+    ]
+
+
+@functools.cache
+def _chart(data: Path, _changed: int) -> Any:
+    import altair as alt
+
+    from scaleright import charts
+
+    rows, title = accuracy(data), "predicted over published, nine of ten"
+    ends = ["low", "median", "high"]
+    named = [row | {"told": f"{row['low']:.2f} to {row['high']:.2f}"} for row in rows]
+    spans = charts.intervals(
+        named, "what", ends, "number 2", title, label=alt.datum["told"], sort=False
+    )
+    drawn = spans + charts.rule(1.0, title, "right", log=True)
+    worst = max(rows, key=lambda row: row["high"] / row["low"])
+    said = "; ".join(f"{row['what']} {row['low']:.2f} to {row['high']:.2f}" for row in rows)
+    return charts.show(
+        drawn,
+        name="accuracy",
+        alt=f"Predicted over published for {len(rows)} kinds of estimates, nine of ten of"
+        f" each: {said}. The widest is {worst['what']}.",
+    )
+
+
+def chart(book: Book) -> Any:
+    """The chart of how wrong the book is."""
+    path = book.data / "accuracy.csv"
+    return _chart(book.data, path.stat().st_mtime_ns)
+
+
+def how_wrong(pages: Pages) -> str:
+    """The same as a page shows it, and in words."""
+    bundle, rows = chart(pages.book).bundle, accuracy(pages.book.data)
+    markup = pictures.beside(bundle[PAGE_MIME], "book/index")
+    markup = markup.replace(SPEC_SCRIPT, SPEC_SCRIPT + page_json(bundle[VEGALITE_MIME]), 1)
+    by_chapter = {row["chapter"]: pages.link(row["chapter"]) for row in rows}
+    total = sum(row["rows"] for row in rows)
+    words = (
+        f"{total:,} published figures stand beside what this book predicts of them: a line is nine"
+        " of ten of its kind, the dot the middle one; at 1 both are equal."
+        f" More in {'; '.join(by_chapter.values())}."
+    )
+    return f"```{{raw}} html\n{markup}\n```\n\n{words}"
+
+
+def pictured(book: Book) -> dict[str, dict]:
+    """The specification of the chart by the name of its picture."""
+    if not (book.data / "accuracy.csv").is_file():
+        return {}
+    bundle = chart(book).bundle
+    return pictures.named(bundle[PAGE_MIME], bundle[VEGALITE_MIME])
+
+
+BLOCKS: Mapping[str, Callable[[Pages], str]] = {
+    "headlines": headlines.tiles,
+    "presets": presets,
+    "questions": questions,
+    "how_wrong": how_wrong,
+    "news": news,
+}
