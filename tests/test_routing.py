@@ -59,7 +59,7 @@ def test_two_tiers_in_closed_form_are_the_cascade(levels, nested):
     traffic = traffic_of(levels, nested)
     way = cascade(traffic, {0: TIERS[0], 2: TIERS[2]}, CHECK)
     flags = CHECK.caught, CHECK.false_alarm
-    usd = TIERS[0].usd, CHECK.usd, TIERS[2].usd
+    usd = TIERS[0].usd, CHECK.usd, *[TIERS[2].usd] * 2
     saved = routing.saved_usd(traffic.right(0), *flags, *usd)
     lost = routing.quality_lost(*traffic.pair(0, 2), *flags)
     assert way.usd == pytest.approx(TIERS[2].usd - saved)
@@ -97,7 +97,7 @@ def test_no_other_threshold_costs_less(gained, small, odds, large, error):
     def total(alarm):
         caught = routing.caught_at(alarm, odds)
         lost_right = routing.quality_lost(gained, lost, caught, alarm)
-        return error * lost_right - routing.saved_usd(small, caught, alarm, 0.0, 0.0, large)
+        return error * lost_right - routing.saved_usd(small, caught, alarm, 0.0, 0.0, large, large)
 
     best = routing.best_false_alarm(odds, small, gained, lost, large, error)
     every = [total(alarm) for alarm in np.linspace(0.0, 1.0, 201)]
@@ -106,7 +106,7 @@ def test_no_other_threshold_costs_less(gained, small, odds, large, error):
 
 @given(gained=shares, small=shares, error_part=st.floats(0.0, 3.0))
 def test_the_cascade_wins_below_the_error_that_pays(gained, small, error_part):
-    of = (small, 0.8, 0.2, 0.1, 0.05, 2.0)
+    of = (small, 0.8, 0.2, 0.1, 0.05, 2.0, 2.0)
     lost = 0.1
     even = routing.error_usd_that_pays(gained, lost, *of)
     if not 0 < even < math.inf:
@@ -153,7 +153,7 @@ def test_one_tier_is_what_it_is():
 @pytest.mark.parametrize(
     "formula, values, said",
     [
-        ("saved_usd", (0.5, 0.8, 0.2, 1.0, 0.0, 0.0), "large_usd = 0 is outside its domain"),
+        ("saved_usd", (0.5, 0.8, 0.2, 1.0, 0.0, 0.0, 1.0), "large_usd = 0 is outside its domain"),
         ("best_false_alarm", (0.5, 0.6, 0.2, 0.0, 1.0, 1.0), "odds = 0.5 is outside its domain"),
         ("lost_share", (60.0, 0.8, 0.0), "did you mean 0.6"),
     ],
@@ -172,3 +172,15 @@ def test_errors_that_cost_nothing_never_pay_for_the_large_model_where_it_is_dear
             )
             == 0.0
         )
+
+
+@given(levels=st.lists(rising, min_size=1, max_size=3), nested=st.floats(0.0, 1.0))
+def test_what_reaches_a_tier_ends_there_or_goes_on(levels, nested):
+    traffic = traffic_of(levels, nested)
+    way = cascade(traffic, TIERS, CHECK)
+    first, sent, last = way.reaching
+    assert (first, last) == (1.0, pytest.approx(way.shares[2]))
+    assert sent == pytest.approx(way.shares[1] + way.shares[2], abs=1e-9)
+    assert cascade(traffic, TIERS, CHECK, at_once=True).reaching == (1.0, 1.0, 1.0)
+    straight = routed(traffic, TIERS, CHECK)
+    assert straight.reaching == pytest.approx(straight.shares)

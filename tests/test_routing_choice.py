@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from answer_cases import computed
 from scaleright.costs.tokens import request_usd
 from scaleright.decisions import routing_evidence as evidence
 from scaleright.decisions import routing_tiers as of_tiers
@@ -43,6 +44,9 @@ def case_of(**more) -> SimpleNamespace:
         "contract": "reserved",
         "rent_usd_per_hour": 0.0,
         "utilization": 0.4,
+        "traffic": "unknown",
+        "requests_per_day": 1e5,
+        "peak_to_mean": 1.4,
         "input_tokens": 2000,
         "output_tokens": 500,
         "first_token_s": 0.5,
@@ -277,3 +281,62 @@ def test_counts_of_failures_add_up():
     apart = found["large right"] - found["small right"]
     gained = found["large right of small's failures"] * (1 - found["small right"])
     assert np.allclose(gained - found["only small right"], apart)
+
+
+MEDIUM = "Llama-3.3-70B"
+OWN = {"medium_on": "rented", "medium_pace": 30.0, "traffic": "conversation"}
+
+
+def priced(tables, tier: str = "medium", share: float = 1.0, **more: object) -> float:
+    """What an answer of a tier costs that such a share of requests reaches."""
+    case = case_of(**OWN | more)
+    of = tables.served(case, tier, tables.hour(case)).own
+    return of.at(given("share", share) * 1.0 if share < 1 else 1.0).usd.value
+
+
+@pytest.mark.parametrize("contract", ["reserved", "on demand"])
+def test_one_tier_costs_what_the_chapter_on_tokens_says(tables, contract):
+    of = {"traffic": "conversation", "requests_per_day": 3e5, "peak_to_mean": 1.4}
+    page = computed("token_cost", "api", model=MEDIUM, contract=contract, **of)
+    here = priced(tables, contract=contract, **of)
+    assert here == pytest.approx(page["rented"].value * 500 / 1e6, rel=1e-6)
+
+
+def test_an_own_tier_is_dearer_than_the_api_at_few_requests_and_not_at_many(tables):
+    at_api = priced(tables, medium_on="API")
+    prices = [priced(tables, requests_per_day=10.0**power) for power in range(3, 9)]
+    assert prices == sorted(prices, reverse=True)
+    assert prices[0] > 10 * at_api
+    assert prices[-1] < 1.5 * at_api
+
+
+def test_fewer_requests_make_each_answer_of_an_own_tier_dearer_and_none_at_an_api(tables):
+    assert priced(tables, share=0.05) > 2 * priced(tables)
+    assert priced(tables, share=0.05, medium_on="API") == priced(tables, medium_on="API")
+    assert priced(tables, share=0.05, traffic="unknown") == priced(tables, traffic="unknown")
+
+
+def test_a_whole_engine_stands_for_the_few_requests_that_reach_a_tier(tables):
+    case = case_of(**OWN | {"requests_per_day": 1000.0})
+    of = tables.served(case, "medium", tables.hour(case)).own
+    some = of.busy(given("share", 0.05) * 1.0)
+    assert some.fleet.peak.value == of.busy().fleet.peak.value == 1
+    assert some.share.value == pytest.approx(0.05 * of.busy().share.value)
+    assert of.at(given("share", 0.0) * 1.0).usd.value < math.inf
+
+
+def test_idle_engines_change_which_way_is_cheapest(tables):
+    found = {}
+    for requests in (1e3, 1e8):
+        case = case_of(**OWN | {"medium_pace": 60.0, "requests_per_day": requests})
+        hour_ = tables.hour(case)
+        tiers = [tables.served(case, name, hour_).own for name in NAMES]
+        check = Check(case.caught, case.false_alarm, 0.0004, 0.5)
+        ways = ways_of(tables.traffic(case), tiers, check, ROUTER)
+        found[requests] = {name: way.usd.value for name, way in ways.items()}
+        best = best_way(ways, given("error", 0.05), 0.0, 60.0).name.value
+        without = {*ways} - {name for name in ways if "medium" in name}
+        without -= {"all, one by one", "all at once", "router of all"}
+        assert (best in without) == (requests < 1e6)
+    few, many = (found[of]["small, then medium"] / found[of]["large alone"] for of in (1e3, 1e8))
+    assert few > 1 > many

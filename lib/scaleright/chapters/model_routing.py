@@ -12,9 +12,10 @@ from scaleright.decisions.routing_checks import scored
 from scaleright.decisions.routing_choice import LARGE, THOUSAND, Best, Doubts, Pair, Short
 from scaleright.decisions.routing_choice import model_names as in_models
 from scaleright.decisions.routing_evidence import TAUGHT, judged, routers
-from scaleright.decisions.routing_tables import pairs_sheet, rates_sheet, ways_sheet
-from scaleright.decisions.routing_tiers import NAMES, Served, Tiers
+from scaleright.decisions.routing_tables import engines_sheet, pairs_sheet, rates_sheet, ways_sheet
+from scaleright.decisions.routing_tiers import NAMES, Served, Tiers, one_by_one
 from scaleright.decisions.routing_ways import Traffic, Way
+from scaleright.inference.demand import UNKNOWN, usual_peaks
 from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity
 
@@ -26,7 +27,7 @@ def controls(case: Any) -> tuple[Controls, Tiers]:
     """The controls of the page, and what its tiers may be chosen from."""
     models = {tier: case[tier].choices for tier in NAMES}
     tiers = Tiers.of([name for of in models.values() for name in of], case["accelerator"].choices)
-    return charts.controls(case), tiers
+    return charts.controls(case).follow("traffic", usual_peaks()), tiers
 
 
 def answer(
@@ -183,6 +184,44 @@ def pairs_table(pairs: Mapping[str, Pair]) -> Display:
     percents = [name for name in found.columns[1:-1] if "USD" not in name]
     formats = dict.fromkeys(percents, "percent")
     return charts.table(found, "When one large model is cheaper", formats)
+
+
+def own_tiers(case: Any, served: Mapping[str, Served], ways: Mapping[str, Way]) -> Display:
+    """A table of what stands behind each tier if all are tried one after another: on own engines
+    the fewer requests reach it, the dearer each answer.
+    """
+    found = engines_sheet(case, served, ways[one_by_one(NAMES)])
+    known, api = case.traffic != UNKNOWN, [*found.pop("api")]
+    stands = [where(known, charts.say(of, "whole"), "not known") for of in found["engines"]]
+    busy = [charts.say(of, "percent 2") for of in found["busy"]]
+    found["engines"] = [where(at, "none: API", of) for at, of in zip(api, stands, strict=True)]
+    found["busy"] = [where(at, "paid by answers", of) for at, of in zip(api, busy, strict=True)]
+    usd = dict.fromkeys(found.columns[-3:], "usd")
+    return charts.table(
+        found,
+        "What stands behind each tier if all are tried one by one, and what a thousand of its"
+        " answers cost [USD]",
+        {"reached by": "percent"} | usd,
+        name="own-tiers",
+    )
+
+
+def own_large(case: Any, served: Mapping[str, Served], ways: Mapping[str, Way]) -> Display:
+    """What it costs to keep the large tier for the few requests that reach it."""
+    way, of = ways[one_by_one(NAMES[::2])], served[NAMES[-1]]
+    share, one = way.reaching[-1], THOUSAND * of.tier.usd
+    then, asked = THOUSAND * of.own.at(share).usd, THOUSAND * of.own.at_api.usd
+    at_api = charts.phrase(
+        "{case.large} is at its API here, so a thousand of its answers cost {one:usd} whether"
+        " all requests reach it or, after the small tier, {share:percent} of them."
+    )
+    return charts.sentence(
+        "A thousand answers of {case.large} on own engines cost <strong>{one:usd}</strong> if all"
+        " requests reach it and <strong>{then:usd}</strong> if, after the small tier,"
+        " {share:percent} of them do; its API asks {asked:usd}.",
+        provided=~of.own.api,
+        otherwise="{at_api}",
+    )
 
 
 def condition(case: Any, pair: Pair) -> Display:

@@ -98,7 +98,8 @@ def nested_share(small, large, only_small):
     return 1 - only_small / (small * (1 - large))
 
 
-PAIR = dict.fromkeys(("small_usd", "check_usd"), NON_NEGATIVE) | {"large_usd": POSITIVE}
+PAIR = dict.fromkeys(("small_usd", "check_usd"), NON_NEGATIVE)
+PAIR |= dict.fromkeys(("large_usd", "after_usd"), POSITIVE)
 _FLAGS = {"false_alarm": SHARE, "caught": SHARE}
 _RATES = dict.fromkeys(("small", "gained", "lost"), SHARE)
 
@@ -114,20 +115,26 @@ def kept_share(small, caught, false_alarm):
 
 
 @closed_form(small=SHARE, **_FLAGS, **PAIR)
-def saved_usd(small, caught, false_alarm, small_usd, check_usd, large_usd):
+def saved_usd(small, caught, false_alarm, small_usd, check_usd, large_usd, after_usd):
     """Money that starting small saves a request over the large tier alone, errors not counted
-    [USD]: below 0 one large model is cheaper, where (small + check) / large > share kept.
+    [USD]: below 0 one large model is cheaper; at one price of large answers that is where
+    (small + check) / large > share kept.
 
     Parameters
     ----------
     small : success rate of the small tier [1]
     caught, false_alarm : of the check, see `check_odds`
     small_usd, check_usd, large_usd : prices of an answer and of a check [USD]
+    after_usd : price of a large answer where only flagged requests reach that tier: dearer than
+        `large_usd` on own engines, which then have less to do [USD]
 
-    >>> round(saved_usd(0.6, 0.8, 0.2, 1.0, 0.5, 10.0), 9)
+    >>> round(saved_usd(0.6, 0.8, 0.2, 1.0, 0.5, 10.0, 10.0), 9)
     4.1
+    >>> round(saved_usd(0.6, 0.8, 0.2, 1.0, 0.5, 10.0, 20.0), 9)
+    -0.3
     """
-    return kept_share(small, caught, false_alarm) * large_usd - small_usd - check_usd
+    sent = 1 - kept_share(small, caught, false_alarm)
+    return large_usd - small_usd - check_usd - sent * after_usd
 
 
 @closed_form(gained=SHARE, lost=SHARE, **_FLAGS)
@@ -142,16 +149,18 @@ def quality_lost(gained, lost, caught, false_alarm):
 
 
 @closed_form(gained=SHARE, lost=SHARE, small=SHARE, **_FLAGS, **PAIR)
-def error_usd_that_pays(gained, lost, small, caught, false_alarm, small_usd, check_usd, large_usd):
+def error_usd_that_pays(
+    gained, lost, small, caught, false_alarm, small_usd, check_usd, large_usd, after_usd
+):
     """What a wrong answer may cost until one large model is cheaper than the cascade [USD].
 
     The cascade wins below it. It is infinite where the cascade is cheaper and no worse, and 0 where
     it is dearer and no better. Arguments as in `saved_usd` and `quality_lost`.
 
-    >>> round(error_usd_that_pays(0.3, 0.05, 0.6, 0.8, 0.2, 1.0, 0.5, 10.0), 9)
+    >>> round(error_usd_that_pays(0.3, 0.05, 0.6, 0.8, 0.2, 1.0, 0.5, 10.0, 10.0), 9)
     205.0
     """
-    saved = saved_usd(small, caught, false_alarm, small_usd, check_usd, large_usd)
+    saved = saved_usd(small, caught, false_alarm, small_usd, check_usd, large_usd, after_usd)
     worse = quality_lost(gained, lost, caught, false_alarm)
     some = where(worse > 0, worse, 1.0)
     return where(worse > 0, maximum(saved / some, 0.0), where(saved >= 0, INFINITY, 0.0 * worse))

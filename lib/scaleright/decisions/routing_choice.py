@@ -11,18 +11,25 @@ from scaleright.decisions.routing import (
     caught_at,
     check_odds,
     error_usd_that_pays,
-    kept_share,
     quality_lost,
     saved_usd,
 )
 from scaleright.decisions.routing_checks import usual_check
 from scaleright.decisions.routing_evidence import failures
 from scaleright.decisions.routing_tiers import NAMES, STEPS, by_router, one_by_one, together
-from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade
+from scaleright.decisions.routing_ways import (
+    Check,
+    Reached,
+    Tier,
+    Traffic,
+    Way,
+    alone,
+    cascade,
+)
 from scaleright.formulas import lookup
 from scaleright.information import Choice
 from scaleright.ops import first_case, maximum, minimum, where
-from scaleright.quantity import at, given, least
+from scaleright.quantity import Quantity, at, derived, given, least
 from scaleright.ranges import Ends, interval_of
 
 THOUSAND = 1e3
@@ -139,17 +146,19 @@ class Pair:
 
 @lookup
 def pair_of(
-    traffic: Traffic, tiers: Sequence[Tier], check: Check, error_usd: Any, small: int, large: int
+    traffic: Traffic, tiers: Sequence[Reached], check: Check, error_usd: Any, small: int, large: int
 ) -> Pair:
     """Two tiers of a case by their places; error_usd : what a wrong answer costs [USD]."""
     both, right = traffic.pair(small, large), traffic.right(small)
     flags = check.caught, check.false_alarm
-    prices = tiers[small].usd, check.usd, tiers[large].usd
+    _, sent = traffic.reaching([small, large], *flags)
+    first, one, after = tiers[small].at(1.0), tiers[large].at(1.0), tiers[large].at(sent)
+    prices = first.usd, check.usd, one.usd, after.usd
     odds = maximum(check_odds(*flags), 1.0 + 1e-9)  # a check worse than chance is refused
-    alarm = best_false_alarm(odds, right, both.gained, both.lost, tiers[large].usd, error_usd)
+    alarm = best_false_alarm(odds, right, both.gained, both.lost, after.usd, error_usd)
     return Pair(
-        (tiers[small].usd + check.usd) / tiers[large].usd,
-        kept_share(right, *flags),
+        (first.usd + check.usd) / one.usd,
+        1 - sent,
         saved_usd(right, *flags, *prices),
         quality_lost(*both, *flags),
         error_usd_that_pays(*both, right, *flags, *prices),
@@ -174,11 +183,12 @@ class Doubts:
 
 @lookup
 def doubts_of(
-    case: Any, traffic: Traffic, tiers: Sequence[Tier], check: Check, error_usd: Any
+    case: Any, traffic: Traffic, tiers: Sequence[Reached], check: Check, error_usd: Any
 ) -> Doubts:
     """The doubts of a case.
 
-    What the reader pays is no doubt. That published scores hold for other requests is, and so are
+    What the reader pays for an answer is no doubt, on own engines what it is if as many requests
+    reach them as expected. That published scores hold for other requests is, and so are
     how failures go together, how good the check is, and how many requests are easy. The odds of
     a check lie about as far off as the worst and the best published one from their median.
     """
@@ -192,10 +202,12 @@ def doubts_of(
     free = replace(traffic, rates=rates)
     better = given("check_in_practice", BEST["check_in_practice"])
     flags = caught_at(check.caught, better**0.5), caught_at(check.false_alarm, better**-0.5)
+    places = [[NAMES.index(of) for of in steps] for steps in STEPS]
+    priced = [_priced(traffic, tiers, check, of) for of in places]
     check, usual = Check(*flags, check.usd, check.seconds), usual_check()
     ways = [alone(free, tier, tiers[tier]) for tier in range(len(tiers) - 1)]
-    places = [[NAMES.index(of) for of in steps] for steps in STEPS]
-    ways += [cascade(free, {place: tiers[place] for place in of}, check) for of in places]
+    ways += [cascade(free, of, check) for of, _ in priced]
+    best = BEST | {name: usd for _, held in priced for name, usd in held.items()}
     cost = ways[0].total_usd(error_usd)
     for way in ways[1:]:
         cost = minimum(cost, way.total_usd(error_usd))
@@ -208,9 +220,27 @@ def doubts_of(
     }
     ends = {SCORES: Ends(factor, *OFF[SCORES])} | moved
     cost, other = THOUSAND * cost, THOUSAND * other
-    choice = Choice.of(cost, other, ends, **BEST)
-    low, high = (at(end, **BEST) for end in interval_of(cost, ends.values()))
+    choice = Choice.of(cost, other, ends, **best)
+    low, high = (at(end, **best) for end in interval_of(cost, ends.values()))
     return Doubts(choice, (low, high))
+
+
+def _priced(
+    traffic: Traffic, tiers: Sequence[Reached], check: Check, places: Sequence[int]
+) -> tuple[dict[int, Tier], dict[str, Any]]:
+    """The tiers of a cascade at the prices of the shares that reach them, each under a name by
+    which it may be held, and these prices [USD].
+    """
+    reaching = traffic.reaching(places, check.caught, check.false_alarm)
+    found, held = {}, {}
+    for place, share in zip(places, reaching, strict=True):
+        of = tiers[place].at(share)
+        if isinstance(of.usd, Quantity):
+            name = f"usd_{place}_in_{''.join(map(str, places))}"
+            held[name] = of.usd
+            of = Tier(derived(name, of.usd), of.seconds)
+        found[place] = of
+    return found, held
 
 
 def _ends(of: Any, off: tuple[float, float], within: tuple[float, float]) -> Ends:

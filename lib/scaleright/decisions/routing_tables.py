@@ -41,6 +41,28 @@ def rates_sheet(case: Any, traffic: Traffic) -> pd.DataFrame:
 
 
 @lookup
+def engines_sheet(case: Any, served: Mapping[str, Served], way: Way) -> pd.DataFrame:
+    """What stands behind each tier of a way through all of them: the share of requests that reaches
+    it [1], the engines that are paid for them, how busy they are [1], and what a thousand answers
+    then cost, and would cost at the API and if all requests came [USD]; api : whether it is there.
+    """
+    own = [of.own for of in served.values()]
+    pairs = [*zip(own, way.reaching, strict=True)]
+    busy = [of.busy(share) for of, share in pairs]
+    rows = {
+        "model": [getattr(case, name) for name in served],
+        "reached by": [*way.reaching],
+        "engines": [of.fleet.peak for of in busy],
+        "busy": [of.share for of in busy],
+        "USD a thousand": [THOUSAND * of.at(share).usd for of, share in pairs],
+        "if all reach it": [THOUSAND * of.tier.usd for of in served.values()],
+        "at the API": [THOUSAND * of.at_api.usd for of in own],
+        "api": [of.api for of in own],
+    }
+    return pd.DataFrame(rows)
+
+
+@lookup
 def pairs_sheet(pairs: Mapping[str, Pair]) -> pd.DataFrame:
     """The closed forms of each pair of tiers."""
     every = pairs.values()

@@ -8,13 +8,24 @@ from typing import Any, NamedTuple, Self
 
 from scaleright.catalog import fact, remembered, table
 from scaleright.costs.tokens import MILLION, request_usd, usd_per_million_tokens
-from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade, routed
+from scaleright.decisions.routing_ways import (
+    Check,
+    Reached,
+    Tier,
+    Traffic,
+    Way,
+    alone,
+    cascade,
+    routed,
+)
 from scaleright.formulas import lookup
+from scaleright.inference.demand import SOME_HOURS, Busy, Demand
 from scaleright.inference.lengths import Load
-from scaleright.inference.node_speed import Engines, node_speed
+from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
+from scaleright.inference.paid_engines import HOURS
 from scaleright.market import Hours, PaidHour, asked_tokens, closed_models
 from scaleright.ops import first_case, maximum, where
-from scaleright.quantity import Table
+from scaleright.quantity import Quantity, Table
 
 NAMES = ("small", "medium", "large")
 LEVELS = ("easy", "medium", "hard")
@@ -100,13 +111,67 @@ def require_rising(rates: Sequence[Sequence[float]]) -> None:
                 )
 
 
+LEAST_SHARE = 1e-6
+"""Share of requests that is taken to reach a tier which none does, where it costs nothing [1]."""
+
+
+@dataclass(frozen=True)
+class OwnTier:
+    """A tier where the reader may have it served on rented accelerators.
+
+    at_api : the tier at the API, and whether it is there [truth value]
+    api : [truth value]
+    engines, served : of the models and accelerators, and the tier's model and accelerator
+    load, pace : requests, and tokens a second that each reader gets [token/s]
+    hour_usd : of an accelerator [USD/h]
+    demand : the traffic, if it is known
+    as_set : utilization where it is not [1]
+    """
+
+    at_api: Tier
+    api: Any
+    engines: Engines
+    served: tuple[Any, Any]
+    load: Load
+    pace: Any
+    hour_usd: Any
+    demand: Demand
+    as_set: Any
+
+    def speed(self, share: Any = 1.0) -> NodeSpeed:
+        """The engine that serves such a share of all requests."""
+        demand = self.demand.part(share)
+        return node_speed(self.engines, *self.served, "usual", self.load, self.pace, demand)
+
+    def busy(self, share: Any = 1.0) -> Busy:
+        """How busy the engines are that serve such a share of all requests; of a part by some
+        hours of the day.
+        """
+        hours = SOME_HOURS if isinstance(share, Quantity) else HOURS
+        engine = self.speed(share).seated
+        return self.demand.part(share).busy(engine, self.load, self.as_set, hours)
+
+    def at(self, share: Any) -> Tier:
+        """The tier where such a share of all requests reaches it."""
+        some = maximum(share, LEAST_SHARE)
+        speed, busy, answer = self.speed(some), self.busy(some), self.load.output_tokens
+        rented = usd_per_million_tokens(self.hour_usd, speed.tokens_per_s, busy.share)
+        own_s = speed.ttft_s + answer * speed.tpot_s
+        return Tier(
+            where(self.api, self.at_api.usd, rented * answer / MILLION),
+            where(self.api, self.at_api.seconds, own_s),
+        )
+
+
 class Served(NamedTuple):
-    """How a tier is served: what an answer costs and takes, what it costs to have the model read a
+    """How a tier is served: what an answer costs and takes if all requests reach it, the tier for
+    any share of them, what it costs to have the model read a
     prompt and an answer at the API [USD], whether and why not it can be served so, and its row of
     what APIs ask.
     """
 
     tier: Tier
+    own: OwnTier
     reading_usd: Any
     there: Any
     why: Any
@@ -168,20 +233,27 @@ class Tiers:
         tokens = case.input_tokens, case.output_tokens
         asked = self.asked.row(model)
         prices = asked.input, asked.output, asked.input
-        chip, load = case.accelerator, Load(*tokens)
-        speed = node_speed(self.engines, model, chip, "usual", load, pace)
-        rented = usd_per_million_tokens(hour.usd, speed.tokens_per_s, case.utilization)
-        at_api, answer = on == API, case.output_tokens
-        usd = where(at_api, request_usd(*tokens, 0.0, *prices).total, rented * answer / MILLION)
-        api_s, own_s = case.first_token_s + answer / pace, speed.ttft_s + answer * speed.tpot_s
+        at_api, api_s = on == API, case.first_token_s + case.output_tokens / pace
+        own = OwnTier(
+            Tier(request_usd(*tokens, 0.0, *prices).total, api_s),
+            at_api,
+            self.engines,
+            (model, case.accelerator),
+            Load(*tokens),
+            pace,
+            hour.usd,
+            Demand.of(case, case.contract),
+            case.utilization,
+        )
         unserved = [
             (at_api, ""),
             (asked.closed, "its maker alone serves it, so it cannot be rented"),
             (hour.why != "", hour.why),
         ]
-        why = first_case(unserved, speed.why_not)
+        why = first_case(unserved, own.speed().why_not)
         return Served(
-            Tier(usd, where(at_api, api_s, own_s)),
+            own.at(1.0),
+            own,
             request_usd(sum(tokens), VERDICT_TOKENS, 0.0, *prices).total,
             why == "",
             where(why == "", "", model + ": " + why),
@@ -190,7 +262,9 @@ class Tiers:
 
 
 @lookup
-def ways_of(traffic: Traffic, tiers: Sequence[Tier], check: Check, router: Check) -> dict[str, Way]:
+def ways_of(
+    traffic: Traffic, tiers: Sequence[Reached], check: Check, router: Check
+) -> dict[str, Way]:
     """Every way through three tiers by its name: each alone, each cascade one after another and at
     once, and each choice of a router.
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, Self
 
-from scaleright.decisions.routing import gained_share, lost_share
+from scaleright.decisions.routing import gained_share, kept_share, lost_share
 from scaleright.formulas import lookup
 from scaleright.ops import INFINITY, maximum, minimum, where
 
@@ -124,12 +124,38 @@ class Traffic:
         ]
         return _mixed([(self.nested, _mixed(ranked)), (1 - self.nested, _mixed(apart))])
 
+    def reaching(self, tiers: Sequence[int], caught: Any, false_alarm: Any) -> tuple[Any, ...]:
+        """Share of requests that reaches each of some tiers one after another [1]; what goes on
+        from the first depends on no other.
+
+        >>> traffic = Traffic([1.0], [[0.6], [0.8], [0.9]], 0.3)
+        >>> [round(share, 3) for share in traffic.reaching([0, 1, 2], 0.8, 0.2)]
+        [1.0, 0.44, 0.226]
+        """
+        sent = 1 - kept_share(self.right(tiers[0]), caught, false_alarm)
+        later = self.stops(tiers, caught, false_alarm).shares[2:] if tiers[2:] else ()
+        return (1.0, sent, *(sum(later[place:], 0.0) for place in range(len(later))))
+
 
 class Tier(NamedTuple):
     """A tier: the price of an answer [USD] and how long it takes [s]."""
 
     usd: Any
     seconds: Any
+
+    def at(self, share: Any) -> Self:
+        """The same for whatever share of requests reaches it."""
+        return self
+
+
+class Reached(Protocol):
+    """A tier of which price and time depend on the share of all requests that reaches it [1]: on
+    own hardware whole engines are paid, however few come.
+    """
+
+    def at(self, share: Any) -> Tier:
+        """It where so large a share does."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -141,6 +167,7 @@ class Way:
     seconds : mean time until the answer that is kept [s]
     late_s : after which 95 of 100 requests have it [s]
     shares : of requests whose answer is that of each of its tiers [1]
+    reaching : share of requests that reaches each of them [1]
     """
 
     usd: Any
@@ -148,6 +175,7 @@ class Way:
     seconds: Any
     late_s: Any
     shares: tuple[Any, ...]
+    reaching: tuple[Any, ...] = ()
 
     def total_usd(self, error_usd: Any) -> Any:
         """Price of a request with what its error costs in expectation [USD].
@@ -157,7 +185,7 @@ class Way:
         return self.usd + error_usd * (1 - self.right)
 
 
-def _way(found: Stops, spent: Sequence[Any], taken: Sequence[Any]) -> Way:
+def _way(found: Stops, spent: Sequence[Any], taken: Sequence[Any], reaching: Sequence[Any]) -> Way:
     """The way whose requests end so, having spent and taken so much at each end [USD], [s]."""
     usd, seconds, late = 0.0, 0.0, INFINITY
     for share, paid, waited in zip(found.shares, spent, taken, strict=True):
@@ -165,7 +193,7 @@ def _way(found: Stops, spent: Sequence[Any], taken: Sequence[Any]) -> Way:
         pairs = zip(found.shares, taken, strict=True)
         through = sum((where(other <= waited, of, 0.0) for of, other in pairs), 0.0)
         late = minimum(late, where(through >= RARE - 1e-9, waited, INFINITY))
-    return Way(usd, found.right, seconds, late, found.shares)
+    return Way(usd, found.right, seconds, late, found.shares, tuple(reaching))
 
 
 def _so_far(values: Sequence[Any], join: Callable[[Any, Any], Any]) -> list[Any]:
@@ -189,14 +217,15 @@ class Check:
 
 
 @lookup
-def alone(traffic: Traffic, tier: int, of: Tier) -> Way:
+def alone(traffic: Traffic, tier: int, of: Reached) -> Way:
     """One tier for everything."""
-    return Way(of.usd, traffic.right(tier), of.seconds, of.seconds, (1.0,))
+    usd, seconds = of.at(1.0)
+    return Way(usd, traffic.right(tier), seconds, seconds, (1.0,), (1.0,))
 
 
 @lookup
 def cascade(
-    traffic: Traffic, tiers: Mapping[int, Tier], check: Check, at_once: bool = False
+    traffic: Traffic, tiers: Mapping[int, Reached], check: Check, at_once: bool = False
 ) -> Way:
     """Tiers from small to large, each after the answer of the one before was flagged.
 
@@ -210,19 +239,22 @@ def cascade(
     >>> round(way.usd, 3), round(way.right, 3), round(way.seconds, 3), way.late_s
     (5.9, 0.832, 3.26, 5.5)
     """
-    found = traffic.stops([*tiers], check.caught, check.false_alarm)
-    checked = [Tier(of.usd + check.usd, of.seconds + check.seconds) for of in tiers.values()]
-    checked[-1] = [*tiers.values()][-1]
+    flags = check.caught, check.false_alarm
+    found, reaching = traffic.stops([*tiers], *flags), traffic.reaching([*tiers], *flags)
+    reaching = (1.0,) * len(tiers) if at_once else reaching
+    asked = [of.at(share) for of, share in zip(tiers.values(), reaching, strict=True)]
+    checked = [Tier(of.usd + check.usd, of.seconds + check.seconds) for of in asked]
+    checked[-1] = asked[-1]
     usd, seconds = zip(*checked, strict=True)
     add = lambda before, this: before + this
     spent = _so_far(usd, add)
     if at_once:
-        return _way(found, [spent[-1]] * len(spent), _so_far(seconds, maximum))
-    return _way(found, spent, _so_far(seconds, add))
+        return _way(found, [spent[-1]] * len(spent), _so_far(seconds, maximum), reaching)
+    return _way(found, spent, _so_far(seconds, add), reaching)
 
 
 @lookup
-def routed(traffic: Traffic, tiers: Mapping[int, Tier], router: Check) -> Way:
+def routed(traffic: Traffic, tiers: Mapping[int, Reached], router: Check) -> Way:
     """A router that sends each request straight to the smallest tier that it trusts.
 
     >>> traffic = Traffic([1.0], [[0.6], [0.8]], 0.0)
@@ -230,9 +262,13 @@ def routed(traffic: Traffic, tiers: Mapping[int, Tier], router: Check) -> Way:
     >>> round(way.usd, 3), round(way.right, 3)
     (5.32, 0.744)
     """
-    found = traffic.stops([*tiers], router.caught, router.false_alarm)
-    usd, seconds = zip(*tiers.values(), strict=True)
-    return _way(found, [router.usd + of for of in usd], [router.seconds + of for of in seconds])
+    flags = router.caught, router.false_alarm
+    found, reaching = traffic.stops([*tiers], *flags), traffic.reaching([*tiers], *flags)
+    sent = 1 - reaching[1], *found.shares[1:-1], reaching[-1]
+    asked = [of.at(share) for of, share in zip(tiers.values(), sent, strict=True)]
+    usd, seconds = zip(*asked, strict=True)
+    spent, taken = [router.usd + of for of in usd], [router.seconds + of for of in seconds]
+    return _way(found, spent, taken, sent)
 
 
 @lookup

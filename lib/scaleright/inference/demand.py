@@ -132,6 +132,10 @@ class Demand:
         up = where(contract == "spot", available_share(STARTUP_S, SPOT_MTBF_S), 1.0)
         return replace(found, stands=binds(contract), available=up)
 
+    def part(self, share: Any) -> Demand:
+        """That of so large a share of the requests [1], which come as all of them do."""
+        return replace(self, requests_per_day=self.requests_per_day * share)
+
     def seated(self, one: Curve, of: Paced | Batch, load: Load) -> DayEngine:
         """An engine with as many seats as its batch, and its part of the chips that read prompts
         for it; its first token is promised within `FIRST_TOKEN_S`, or twice its own.
@@ -169,11 +173,15 @@ class Demand:
         chips = self.fleet(of, load).peak * of.chips
         return where(self.known & (of.kept > 0), 2 * _FAR - near - chips, score)
 
-    def busy(self, engine: DayEngine, load: Load, as_set: Any) -> Busy:
+    def busy(
+        self, engine: DayEngine, load: Load, as_set: Any, hours: Sequence[float] = HOURS
+    ) -> Busy:
         """The utilization of a kind of engine: that of the traffic or, where none is known, as
         set.
+
+        hours : of the day that are looked at, each of which stands for as many
         """
-        return Busy(self, engine, load, as_set)
+        return Busy(self, engine, load, as_set, hours)
 
 
 @dataclass(frozen=True)
@@ -184,12 +192,14 @@ class Busy:
     engine : their kind
     load : requests
     as_set : utilization where no traffic is known [1]
+    hours : of the day that are looked at, each of which stands for as many
     """
 
     demand: Demand
     engine: DayEngine
     load: Load
     as_set: Any
+    hours: Sequence[float] = HOURS
 
     @cached_property
     def fleet(self) -> Fleet:
@@ -199,7 +209,9 @@ class Busy:
     @cached_property
     def share(self) -> Any:
         """Utilization, as a quantity that charts, ends and cases may set as `load` [1]."""
-        return derived("load", where(self.demand.known, self._at(self.fleet), self.as_set))
+        return derived(
+            "load", where(self.demand.known, self._at(self.fleet, self.hours), self.as_set)
+        )
 
     @property
     def standing(self) -> Any:
@@ -223,7 +235,7 @@ class Busy:
         ratio = self._at(there, SOME_HOURS) / self._at(here, SOME_HOURS)
         return where(self.demand.known, ratio, 1.0)
 
-    def _at(self, fleet: Fleet, hours: Sequence[float] = HOURS) -> Any:
+    def _at(self, fleet: Fleet, hours: Sequence[float]) -> Any:
         """That of a fleet as its hours are paid, if these stand for the day [1]."""
         fixed = fleet.utilization(fleet.fixed_hours)
         if self.demand.stands is True:
