@@ -396,8 +396,8 @@ def ten_times_the_budget(gained: Quantity, of_rest: Quantity) -> Display:
 
 def gpt3_by_the_law(instead: laws.Instead) -> Display:
     """What GPT-3's compute would have bought by the law."""
-    losses = f"{instead.loss:.3f} in place of {instead.had:.3f}"
+    losses = f"{instead.loss:.3f} instead of {instead.had:.3f}"
     return charts.sentence(
-        "{instead.size:count 2} on {instead.tokens:count 2} tokens: {losses} nat a token, because a"
-        " model that large had seen too little data for its size."
+        "{instead.size:count 2} on {instead.tokens:count 2} tokens, at {losses} nat a token: GPT-3"
+        " saw too little data for its size."
     )
