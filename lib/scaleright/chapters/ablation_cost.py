@@ -96,9 +96,9 @@ def answer(
         "A decision between two variants with {case.seeds:whole} seeds each costs"
         " {decision.usd:usd} and is right about the large run in {right:percent} of cases,"
         " {least_right:percent} to {most_right:percent} by the studies that differ most."
-        " {runs:whole} runs take {hours:whole} chip-hours at {price:usd}.{small} Platforms are"
-        " compared whose architecture the fit has seen.{known} The range is from prices that"
-        " nothing fixes and from how far published runs were from what the model says.",
+        " {runs:whole} runs take {hours:whole} chip-hours at {price:usd}.{small} Only platforms"
+        " whose architecture the fit has seen are compared.{known} The range covers prices that no"
+        " contract fixes, and how far published runs were from the model.",
         provided=study.done & study.hour.there,
         otherwise="There is no such study: {why}.",
         range="{low_usd:usd} to {high_usd:usd} (90 %)",

@@ -227,7 +227,7 @@ def software_largest() -> Display:
     """The most that software alone brought, folded."""
     words = "The largest gains by software"
     most = charts.table(tables.software_largest(), words, name="software-largest")
-    return charts.folded(most, "The largest")
+    return charts.folded(most, "The largest gains by software")
 
 
 def server(kept: pd.DataFrame) -> Display:
@@ -271,7 +271,8 @@ def large_systems(large: tables.Spread) -> Display:
 def sizes(rows: pd.DataFrame) -> Display:
     """The best by size of system, folded."""
     words = "The best by size of system, per accelerator"
-    return charts.folded(charts.table(rows, words, {"kept": "percent"}, name="sizes"), "All sizes")
+    shown = charts.table(rows, words, {"kept": "percent"}, name="sizes")
+    return charts.folded(shown, "Results by size of system")
 
 
 def teams(case: Any, found: Versus) -> Display:
@@ -334,9 +335,7 @@ def s4_specifications() -> Display:
     columns = ["chip", "figure", "printed", "recomputed", "unit", "reason"]
     digits = dict.fromkeys(("printed", "recomputed"), "number 5")
     rows, words = s4.specifications()[columns], "The MLPerf blog post's table of specifications"
-    return charts.folded(
-        charts.table(rows, words, digits, name="s4-specifications"), "Specifications"
-    )
+    return charts.folded(charts.table(rows, words, digits, name="s4-specifications"), words)
 
 
 def same_precision(alike: float, freely: float) -> Display:

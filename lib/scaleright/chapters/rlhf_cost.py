@@ -60,9 +60,9 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
         "{likely}",
         "{other}",
         "That is {case.trained}, at {hour.usd:usd} an hour ({hour.counted}). The largest part of a"
-        " round is {part}, {share:percent} of it. Platforms are compared whose architecture the"
-        " fit has seen.{known} The range is from how far published runs were from what is"
-        " predicted, and prices that nothing fixes.",
+        " round is {part}, {share:percent} of it. Only platforms whose architecture the fit has"
+        " seen are compared.{known} The range covers prices that no contract fixes, and how far"
+        " published runs were from the model.",
         provided=why == "",
         otherwise="Post-training <strong>{case.model}</strong> by {method} does not run so:"
         " {why}. On as many chips, the cheapest platform whose architecture the fit has seen is"

@@ -11,7 +11,7 @@ from scaleright.ops import where
 from scaleright.order import names_by
 from scaleright.quantity.graph import value_of
 
-UNSEEN = "* The fit has seen no run on this architecture: its efficiency is that of all others."
+UNSEEN = "* No run on this architecture was fitted: its efficiency is taken from all others."
 """What the asterisk means, for a caption."""
 
 

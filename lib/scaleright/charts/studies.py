@@ -26,12 +26,13 @@ def how_far() -> Display:
     opened = rows[rows["basis"] == "stated"]["error"].abs()
     alone, inside = opened.median(), len(opened)
     return sentence(
-        "Of {found.rows:whole} experiments of {found.studies:whole} studies, none of which any fit"
-        " has seen, the error is <strong>{found.median:percent}</strong> in the median and"
-        " {found.worst:percent} at worst, and {found.covered:percent} lie in the stated range; of"
-        " the {inside:whole} whose source was opened it is {alone:percent}. The fastest layout"
-        " alone would be {found.fastest:percent} off. Code that is written for one model and one"
-        " chip is faster than predicted, old frameworks on 256 chips are slower."
+        "None of these {found.rows:whole} experiments of {found.studies:whole} studies was fitted."
+        " The median error is <strong>{found.median:percent}</strong>, the worst"
+        " {found.worst:percent}, and {found.covered:percent} lie in the stated range. For the"
+        " {inside:whole} whose hours were read in the study itself, the median error is"
+        " {alone:percent}. With the fastest layout alone it would be {found.fastest:percent}. Code"
+        " written for one model and one chip is faster than predicted; old frameworks on 256 chips"
+        " are slower."
     )
 
 
