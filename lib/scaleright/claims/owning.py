@@ -8,12 +8,12 @@ claim.
 from __future__ import annotations
 
 import dataclasses
-import math
 
 from scaleright.catalog import fact
 from scaleright.claims.ledger import stated_interval
 from scaleright.claims.s2 import CHIP, SERVER_CHIPS, YEARS, data_center_ends
 from scaleright.claims.verdicts import Condition, Recomputed, Slip, looked_up, point, span
+from scaleright.decisions.build_buy import own_site_usd_per_year
 from scaleright.decisions.capex_opex import fleet_costs
 from scaleright.market import cost_factor, electricity_price, hour
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR
@@ -65,11 +65,13 @@ def s3_own_site() -> Recomputed:
     pay, rent = cost_factor("staff_usd_per_year", "data center"), hour(CHIP, "reserved").usd
     crew = fact("data_center_crew_low") * pay.low, fact("data_center_crew_high") * pay.high
     owned = (dataclasses.replace(of, people_usd_per_year=0.0) for of in data_center_ends())
-    saved = [
-        1 - of.break_even_usd_per_hour(hours) / rent
-        for of, hours in zip(owned, BUSY_HOURS[::-1], strict=True)
-    ]
-    return span(*(usd / of if of > 0 else math.inf for usd, of in zip(crew, saved, strict=True)))
+    ends = zip(crew, owned, BUSY_HOURS[::-1], strict=True)
+    return span(
+        *(
+            float(own_site_usd_per_year(usd, rent, of.break_even_usd_per_hour(hours)))
+            for usd, of, hours in ends
+        )
+    )
 
 
 def s2_multi_gpu_rent() -> Recomputed:

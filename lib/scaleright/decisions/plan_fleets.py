@@ -27,7 +27,7 @@ from scaleright.quantity import choose, given
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, figure
 
 CONTRACTS = ("reserved", "on demand")
-SETTING = "data center"
+SETTING = "colocation"
 LONG = {"startup_minutes": 10.0, "least_engines": 1, "waiting_share": 0.0, "seller": "median"}
 """What a service is given where nothing else is asked, as the chapter has it."""
 
@@ -138,7 +138,7 @@ def _equal(
 
 
 def _owned(accelerator: Any, chips: Sequence[str]) -> tuple[Any, Any]:
-    """A year of one chip of one's own in a data center, and what of it is no purchase; by its hours
+    """A year of one chip of one's own in a colocation, and what of it is no purchase; by its hours
     of use a day, `hours_per_day`.
     """
     chip = choose({name: uncertainty.chip_terms(name) for name in chips}, accelerator)

@@ -4,12 +4,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from scaleright.decisions.plan import plan
+from scaleright.decisions.plan_fleets import a_year
 from scaleright.decisions.plan_parts import STEPS, Part
 from scaleright.decisions.plan_workload import Workload
 from scaleright.formulas import search
 from scaleright.units import figure
 
+SERVED_WAYS = ("call an API", "rent", "own", "use what you own")
+"""Ways to serve, whose bills a plan of a service has."""
 NOT_REACHED = "Not reached: one of the limits has to give first."
+CHAPTERS = (
+    ("Count your requests: how many, how long, when", "load_of_a_day"),
+    ("Compare the four ways below, for your case", "economics_stack"),
+    ("Try a smaller model first", "model_routing"),
+    ("Compare accelerators on your model", "hardware_compare"),
+    ("Take the engine that serves most for each chip", "inference_roofline"),
+    ("Pull the levers in order", "inference_ladder"),
+    ("Log a week of your own traffic", "load_of_a_day"),
+    ("See what it draws, and where", "sustainability"),
+    ("Look at what moves the bill", "economics_stack"),
+)
+"""What a step asks, and the chapter that answers it, where a workload is the reader's own."""
 _PERIODS = {"Train": "for the run", "Serve": "a year", "Compare": "for the study"}
 
 
@@ -19,6 +34,20 @@ def plan_rows(workloads: Mapping[str, Workload]) -> dict[str, dict[str, Any]]:
     usd and per (its bill and of what), and of each step do, why and ask, numbered.
     """
     return {name: _row(plan(of).parts[0]) for name, of in workloads.items()}
+
+
+@search
+def open_row(work: str) -> dict[str, Any]:
+    """The row of a workload that follows the page's controls: its steps name the chapters."""
+    steps = {}
+    for number, (do, chapter) in enumerate(CHAPTERS, 1):
+        told = {"do": do, "why": f"your case in the chapter {chapter}"}
+        told["ask"] = f"scaleright run {chapter}"
+        steps |= {f"{name} {number}": text for name, text in told.items()}
+    words = dict.fromkeys(("decision", "because", "sure"), "")
+    ways = {f"usd to {name}": float("nan") for name in SERVED_WAYS}
+    told = {"work": work, "helps": "Nothing has to give.", "per": "a year"}
+    return ways | told | words | {"met": True, "usd": 0.0} | steps
 
 
 def _row(part: Part) -> dict[str, Any]:
@@ -33,16 +62,24 @@ def _row(part: Part) -> dict[str, Any]:
             f"ask {number}": step.asked[0].command if step and step.asked else "scaleright plan",
         }
     bill = part.figures.get("usd", part.figures.get("usd_per_year"))
-    return {
-        "work": part.work,
-        "decision": part.decision,
-        "because": _sentence(part.because),
-        "sure": _sentence(part.sure),
-        "met": broken is None,
-        "helps": helps,
-        "usd": figure(float(bill or 0.0)),
-        "per": _PERIODS[part.work.split(maxsplit=1)[0]],
-    } | steps
+    ways = {
+        name: part.figures.get(f"{name.replace(' ', '_')}_usd_per_day", float("nan"))
+        for name in SERVED_WAYS
+    }
+    return (
+        {f"usd to {name}": figure(a_year(float(usd_))) for name, usd_ in ways.items()}
+        | {
+            "work": part.work,
+            "decision": part.decision,
+            "because": _sentence(part.because),
+            "sure": _sentence(part.sure),
+            "met": broken is None,
+            "helps": helps,
+            "usd": figure(float(bill or 0.0)),
+            "per": _PERIODS[part.work.split(maxsplit=1)[0]],
+        }
+        | steps
+    )
 
 
 def _sentence(text: str) -> str:

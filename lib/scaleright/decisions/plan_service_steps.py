@@ -163,7 +163,8 @@ def supply(found: Found) -> Step:
     where = {
         RENT: f"Rent in {of.region}, {found.now('counted')}, at {usd(float(found.now('hour_usd')))}"
         " an hour each.",
-        OWN: f"Own, in a data center in {of.region}; servers of them are bought whole.",
+        OWN: f"Own, in a colocation in {of.region} or a server room that costs as much; servers of"
+        " them are bought whole, and a building of your own takes a crew.",
         USE: f"Use what you own, in {of.region}, and buy what is lacking.",
         API: f"Call an API ({found.api.counted}): the load is too small to fill chips of your own.",
     }[way]

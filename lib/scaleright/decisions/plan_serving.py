@@ -159,7 +159,7 @@ def _part(found: Found, work: str) -> Part:
     sure, because = _sure(found, others), _because(found, others)
     decision = {
         RENT: f"Rent {chips:,} {chip} ({found.row['scaling']})",
-        OWN: f"Buy {bought:,} {chip} and run them in a data center of your own",
+        OWN: f"Buy {bought:,} {chip} and run them in a colocation",
         USE: f"Use {chips:,} {chip}: your {of.owned_chips:,} {of.owned} first",
         API: f"Call an API for {found.model}",
     }[way]

@@ -38,4 +38,20 @@ def pays_for_a_node(
         )
 
 
-RULES = (serves_day, pays_for_a_node)
+def serves_workload(
+    model: str, accelerator: str, trace: str, pace_tokens_per_s: float, ttft_s: float
+) -> None:
+    """An engine of one node that serves so, with the prompts kept that fit in its memory."""
+    serves_day(model, accelerator, trace, "what fits", None, pace_tokens_per_s, ttft_s)
+
+
+def keeps_or_spreads(data: str, regions: str) -> None:
+    """Data that stay in the house, or a service in several regions."""
+    if data == "may not leave" and regions == "several":
+        raise ValueError(
+            "data that may not leave rule out every cloud, and several regions rule out one place"
+            " of your own; allowed: one region, or data that may leave or stay in the region"
+        )
+
+
+RULES = (serves_day, serves_workload, keeps_or_spreads, pays_for_a_node)
