@@ -294,7 +294,8 @@ def found_as_in_builds() -> Callable[[Callable[[], Any]], Any]:
 def book(tmp_path: Path, monkeypatch) -> Book:
     """A book of one page and one chapter, with one table."""
     monkeypatch.delenv("SCALERIGHT_DATA", raising=False)  # or tests would write into that folder
-    monkeypatch.delenv("SCALERIGHT_REPOSITORY", raising=False)
+    for name in ("SCALERIGHT_REPOSITORY", "SCALERIGHT_ADDRESS"):
+        monkeypatch.delenv(name, raising=False)
     return small_book(tmp_path)
 
 

@@ -74,3 +74,22 @@ def test_diagrams_follow_the_page_and_say_what_they_show():
     assert sum(share for _, share in diagrams.cents({"a": 1, "b": 1, "c": 1})) == 100
     shares = re.findall(r"(\d+) cents", diagrams.dollar()[1])
     assert sum(map(int, shares)) == 100 and len(shares) == 7
+
+
+def test_a_diagram_stands_at_the_end_of_the_part_that_it_explains():
+    told = ["# Split?", "## Why\n\n### Memory", "More.", "### The network", "Of it.", "## How sure"]
+    cells = [{"cell_type": "markdown", "source": text} for text in told]
+    diagrams.place(cells, "parallelism")
+    shown = [cell["source"] for cell in cells]
+    assert shown == [*told[:5], "```{diagram} pipeline_bubble\n```", told[5]]
+    diagrams.place(other := cells[:1], "parallelism")  # no reasons, no place
+    assert other == cells[:1]
+    elsewhere = [{"cell_type": "markdown", "source": text} for text in told]
+    diagrams.place(elsewhere, "token_cost")  # no such heading: the first part
+    assert elsewhere[3]["source"].endswith("dollar\n```")
+    diagrams.place(elsewhere, "mlperf")
+    assert len(elsewhere) == len(told) + 1
+    for chapter in diagrams.PLACES:
+        text = (ROOT / "notebooks" / "text" / f"{chapter}.md").read_text(encoding="utf-8")
+        assert diagrams.WHY in text, chapter
+    assert {name for name, _ in diagrams.PLACES.values()} == set(diagrams.DRAWN)

@@ -115,3 +115,19 @@ def test_an_installed_package_finds_its_data_and_reads_a_chapters_case(tmp_path)
     module, data, rows, contract = done.stdout.split()[-4:]
     assert Path(module).is_relative_to(place) and Path(data) == place / "scaleright" / "data"
     assert int(rows) > 100 and contract == "reserved"
+
+
+def test_the_address_of_the_site_follows_its_repository_or_is_set(tmp_path, monkeypatch):
+    (tmp_path / "_config.yml").write_text("repository: {url: https://github.com/Org/book}\n")
+    assert repository.address(tmp_path) == "https://org.github.io/book/"
+    monkeypatch.setenv("SCALERIGHT_REPOSITORY", "https://github.com/fork/book")
+    assert repository.address(tmp_path) == "https://fork.github.io/book/"
+    monkeypatch.setenv("SCALERIGHT_ADDRESS", "https://book.example/here")
+    assert repository.address(tmp_path) == "https://book.example/here/"
+    monkeypatch.setenv("SCALERIGHT_ADDRESS", "book.example")
+    with pytest.raises(PressError, match="'book.example': expected an address"):
+        repository.address(tmp_path)
+    monkeypatch.delenv("SCALERIGHT_ADDRESS")
+    monkeypatch.delenv("SCALERIGHT_REPOSITORY")
+    (tmp_path / "_config.yml").write_text("title: A book\n")
+    assert repository.address(tmp_path) == ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from html import escape
+from typing import Any
 
 BLUE, ORANGE, GREEN, GRAY = "#4c78a8", "#e07b39", "#54a24b", "#8a929b"
 
@@ -178,6 +179,46 @@ def figure(name: str) -> str:
     """
     svg, told = DRAWN[name]()
     return f'<figure class="sr-diagram">{svg}<figcaption>{escape(told)}</figcaption></figure>'
+
+
+PLACES = {
+    "inference_roofline": ("token_path", "step"),
+    "parallelism": ("pipeline_bubble", "network"),
+    "token_cost": ("dollar", "pay"),
+}
+"""The chapter that each diagram explains something of, and a word of the heading it belongs to."""
+WHY = "## Why"
+
+
+def place(cells: list[dict[str, Any]], chapter: str) -> None:
+    """Put the diagram of a chapter, if it has one, at the end of the part that it explains: of the
+    chapter's reasons the one with that word in its heading, else the first.
+    """
+    if chapter not in PLACES:
+        return
+    name, word = PLACES[chapter]
+    heads = [(n, text) for n, cell in enumerate(cells) if (text := _opening(cell))]
+    whys = [place for place, (_, text) in enumerate(heads) if text.startswith(WHY)]
+    if not whys:
+        return
+    rest = heads[whys[0] :]
+    ends = [place for place, (_, text) in enumerate(rest) if text.startswith("## ") and place]
+    parts = rest[: ends[0] if ends else len(rest)]
+    told = [n for n, text in parts if any(word in head.lower() for head in _headings(text))]
+    part = told[0] if told else parts[0][0]
+    at = next((n for n, _ in heads if n > part), len(cells))
+    cell = {"cell_type": "markdown", "id": f"diagram-{name.replace('_', '-')}", "metadata": {}}
+    cells.insert(at, cell | {"source": f"```{{diagram}} {name}\n```"})
+
+
+def _opening(cell: Mapping[str, Any]) -> str:
+    """The text of a cell that begins with a heading; empty for any other."""
+    text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
+    return text if text.startswith("##") else ""
+
+
+def _headings(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.startswith("#")]
 
 
 def register(app) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
+from scaleright.names import suggestion
+
 _ALLOWED = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -114,6 +116,36 @@ def numbered_figures(body: str) -> str:
         return f"{match[1]}<figcaption>{nth}{words}</figcaption>{match[3]}"
 
     return _FIGURE.sub(number, body)
+
+
+_NAMED_FIGURE = re.compile(
+    r'<figure class="sr-chart" id="(sr-\w+)" data-sr-name="([^"]+)">.*?'
+    r'<span class="sr-nth">(Figure \d+)</span>',
+    re.DOTALL,
+)
+_TO_FIGURE = re.compile(r'<a href="#chart-([\w-]+)">(.*?)</a>', re.DOTALL)
+
+
+def figure_links(body: str) -> str:
+    """A page on which a link to a chart by its name leads there and says its number.
+
+    >>> figure = '<figure class="sr-chart" id="sr-1" data-sr-name="months"></figure>'
+    >>> figure_links(numbered_figures(figure) + '<a href="#chart-months">the chart</a>')[-40:]
+    '<a href="#sr-1">the chart (Figure 1)</a>'
+
+    Raises
+    ------
+    LookupError : no chart of the page has that name; the nearest is named.
+    """
+    known = {name: (key, nth) for key, name, nth in _NAMED_FIGURE.findall(body)}
+
+    def link(match: re.Match[str]) -> str:
+        if match[1] not in known:
+            raise LookupError(f"no chart {match[1]!r} here; {suggestion(match[1], known)}")
+        key, nth = known[match[1]]
+        return f'<a href="#{key}">{match[2]} ({nth})</a>'
+
+    return _TO_FIGURE.sub(link, body)
 
 
 def numbered_equations(body: str) -> str:

@@ -24,7 +24,7 @@ from scaleright.outputs import (
     VEGALITE_MIME,
     page_json,
 )
-from scaleright.press import downloads, pictures
+from scaleright.press import diagrams, downloads, pictures
 from scaleright.press.addresses import table_file
 from scaleright.press.execute import answer, carried
 from scaleright.press.parameters import show
@@ -319,6 +319,7 @@ def chapter_page(
     lines.insert(number + 1, f"\n{notice(dates(notebook))}\n")
     cell["source"] = "\n".join(lines)
     _tidy(notebook, f"notebooks/{chapter}")
+    diagrams.place(notebook["cells"], chapter)
     if scenarios:
         heads = [
             i

@@ -126,7 +126,7 @@ def document(book: Book, pages: list[str]) -> str:
     PressError : a page of the contents is not in the built site.
     """
     html, settings = book.build / "html", repository.settings(book.root)
-    site = str((settings.get("html") or {}).get("baseurl") or "").rstrip("/")
+    site = repository.address(book.root).rstrip("/")
     title, leaves, listed, styles, maths = str(settings.get("title") or "Book"), [], [], [], ""
     for page in pages:
         path = html / f"{page}.html"

@@ -33,6 +33,23 @@ class Repository:
         host, _, slug = self.url.partition("github.com/")
         return slug if host == "https://" else ""
 
+    @property
+    def site(self) -> str:
+        """Where GitHub publishes the site of this repository; empty where it is hosted elsewhere.
+
+        >>> Repository("https://github.com/Org/book").site
+        'https://org.github.io/book/'
+        >>> Repository("https://github.com/org/org.github.io").site
+        'https://org.github.io/'
+        >>> Repository("https://forge.example/o/r").site
+        ''
+        """
+        owner, _, name = self.slug.partition("/")
+        home = f"{owner.lower()}.github.io"
+        if not owner:
+            return ""
+        return f"https://{home}/" if name.lower() == home else f"https://{home}/{name}/"
+
     def links(self, chapter: str, binder: str = "", colab: str = "") -> dict[str, str]:
         """Addresses that open the stored notebook of a chapter: in Binder, in Colab, and its
         source.
@@ -128,6 +145,22 @@ def hosting(root: Path) -> Repository:
         _checked(os.environ.get("SCALERIGHT_REPOSITORY", ""), "SCALERIGHT_REPOSITORY") or known.url,
         known.branch,
     )
+
+
+def address(root: Path) -> str:
+    """Where the site will be found, which only what other sites show of a link needs to know:
+    `SCALERIGHT_ADDRESS`, else where its repository publishes; empty if neither is known.
+
+    Raises
+    ------
+    PressError : what is set is no address.
+    """
+    known = os.environ.get("SCALERIGHT_ADDRESS", "").strip()
+    if known and not re.fullmatch(r"https?://[\w.:-]+(?:/[\w.~/-]*)?", known):
+        raise PressError(
+            f"SCALERIGHT_ADDRESS = {known!r}: expected an address, such as https://book.example/"
+        )
+    return f"{known.rstrip('/')}/" if known else hosting(root).site
 
 
 def setup_source(root: Path) -> str:

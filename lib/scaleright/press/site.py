@@ -19,7 +19,7 @@ from pathlib import Path
 from scaleright.press import Book, PressError, write_whole
 from scaleright.press.addresses import GLOSSARY
 from scaleright.press.processes import sent_to
-from scaleright.press.repository import hosting
+from scaleright.press.repository import address, hosting
 from scaleright.press.scenarios import Scenario, jobs, read
 from scaleright.press.staleness import digest, library
 
@@ -48,6 +48,7 @@ def key(book: Book) -> str:
     told = digest([*book.data.rglob("*.csv"), book.data / "datapackage.json"], book.data)
     return (
         f"{_machinery(book)} {digest(files, book.root)} {library()} {told} {hosting(book.root).url}"
+        f" {address(book.root)}"
     )
 
 
@@ -90,7 +91,7 @@ def staged(book: Book) -> dict[str, bytes]:
     asked = prose.Pages(book, scenarios)
     for name in [name for name in files if name.endswith(".md")]:
         files[name] = prose.filled(name, files[name].decode(), asked, start.BLOCKS).encode()
-    files["_config.yml"] = _settings(files["_config.yml"], hosting(book.root).url)
+    files["_config.yml"] = _settings(book, files["_config.yml"])
     if f"file: {contents.STATUS}".encode() in files[contents.FILE]:
         files[f"{contents.STATUS}.md"] = status.page(book, scenarios).encode()
     if f"file: {contents.LEDGER}".encode() in files[contents.FILE]:
@@ -136,16 +137,19 @@ def _dated(book: Book, files: dict[str, bytes]) -> dict[str, bytes]:
     return files | {about.CHANGED: json.dumps(days, indent=1).encode()}
 
 
-def _settings(config: bytes, url: str) -> bytes:
-    """The settings with the address of the repository that hosts this build."""
+def _settings(book: Book, config: bytes) -> bytes:
+    """The settings with the address of the repository that hosts this build, and of its site."""
     import yaml
 
-    settings = yaml.safe_load(config)
-    known = settings.get("repository") or {}
-    if known.get("url", "") == url:
+    settings, url, site = yaml.safe_load(config), hosting(book.root).url, address(book.root)
+    set_here = {
+        "repository": {"url": url} if url else {},
+        "html": {"baseurl": site} if site else {},
+    }
+    found = {name: (settings.get(name) or {}) | values for name, values in set_here.items()}
+    if all((settings.get(name) or {}) == values for name, values in found.items()):
         return config
-    settings["repository"] = known | {"url": url}
-    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).encode()
+    return yaml.safe_dump(settings | found, sort_keys=False, allow_unicode=True).encode()
 
 
 def stage(book: Book, files: Mapping[str, bytes]) -> Path:

@@ -16,7 +16,7 @@ import yaml
 from sphinx.search import js_index
 
 from scaleright.outputs import page_json
-from scaleright.press import about, citations, diagrams, glossary, markup, social
+from scaleright.press import about, citations, diagrams, glossary, markup, mentions, social
 from scaleright.press.addresses import notebook_file
 from scaleright.press.repository import Repository
 from scaleright.press.vendor import copy_mathjax, copy_vega
@@ -90,7 +90,7 @@ def valid_markup(app, _pagename, _templatename, context, _doctree) -> None:
     """Mend what the tools beneath write, and tell the theme what the page may load and run."""
     if context.get("body"):
         body = markup.plain_citations(markup.plain_frames(context["body"]))
-        body = markup.numbered_figures(markup.hinted_citations(body))
+        body = markup.figure_links(markup.numbered_figures(markup.hinted_citations(body)))
         body = markup.numbered_equations(body)
         context["body"] = markup.distinct_regions(body)
     contents = context["toctree"]
@@ -202,6 +202,7 @@ def setup(app) -> dict:
     )  # Jupyter Book sets it for an extension that is left out
     app.connect("env-get-outdated", always_write)
     app.connect("env-before-read-docs", share_cores)
+    app.connect("html-page-context", mentions.mark_page, priority=790)
     app.connect("html-page-context", glossary.mark_page, priority=800)
     app.connect("html-page-context", lean_scripts, priority=900)
     app.connect("html-page-context", valid_markup, priority=950)
