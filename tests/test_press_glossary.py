@@ -89,6 +89,13 @@ def test_a_diagram_stands_at_the_end_of_the_part_that_it_explains():
     assert elsewhere[3]["source"].endswith("dollar\n```")
     diagrams.place(elsewhere, "mlperf")
     assert len(elsewhere) == len(told) + 1
+    within = [{"cell_type": "markdown", "source": "## Why\n\n### You pay\n\nSo.\n\n### Next"}]
+    diagrams.place(within, "token_cost")
+    shown = [cell["source"] for cell in within]
+    assert shown == ["## Why\n\n### You pay\n\nSo.\n", "```{diagram} dollar\n```", "### Next"]
+
+
+def test_each_diagram_stands_in_a_chapter():
     for chapter in diagrams.PLACES:
         text = (ROOT / "notebooks" / "text" / f"{chapter}.md").read_text(encoding="utf-8")
         assert diagrams.WHY in text, chapter

@@ -125,7 +125,7 @@ def test_the_address_of_the_site_follows_its_repository_or_is_set(tmp_path, monk
     monkeypatch.setenv("SCALERIGHT_ADDRESS", "https://book.example/here")
     assert repository.address(tmp_path) == "https://book.example/here/"
     monkeypatch.setenv("SCALERIGHT_ADDRESS", "book.example")
-    with pytest.raises(PressError, match="'book.example': expected an address"):
+    with pytest.raises(PressError, match=r"book\.example.: expected an address"):
         repository.address(tmp_path)
     monkeypatch.delenv("SCALERIGHT_ADDRESS")
     monkeypatch.delenv("SCALERIGHT_REPOSITORY")

@@ -6,7 +6,7 @@ are the library's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -196,29 +196,32 @@ def place(cells: list[dict[str, Any]], chapter: str) -> None:
     """
     if chapter not in PLACES:
         return
-    name, word = PLACES[chapter]
-    heads = [(n, text) for n, cell in enumerate(cells) if (text := _opening(cell))]
-    whys = [place for place, (_, text) in enumerate(heads) if text.startswith(WHY)]
+    (name, word), heads = PLACES[chapter], list(_headings(cells))
+    whys = [at for at, (_, _, head) in enumerate(heads) if head.startswith(WHY)]
     if not whys:
         return
-    rest = heads[whys[0] :]
-    ends = [place for place, (_, text) in enumerate(rest) if text.startswith("## ") and place]
+    rest = heads[whys[0] + 1 :]
+    ends = [at for at, (_, _, head) in enumerate(rest) if head.startswith("## ")]
     parts = rest[: ends[0] if ends else len(rest)]
-    told = [n for n, text in parts if any(word in head.lower() for head in _headings(text))]
-    part = told[0] if told else parts[0][0]
-    at = next((n for n, _ in heads if n > part), len(cells))
-    cell = {"cell_type": "markdown", "id": f"diagram-{name.replace('_', '-')}", "metadata": {}}
-    cells.insert(at, cell | {"source": f"```{{diagram}} {name}\n```"})
+    told = next((at for at, (*_, head) in enumerate(parts) if word in head.lower()), 0)
+    number, line, _ = rest[told + 1] if told + 1 < len(rest) else (len(cells), 0, "")
+    made = {"cell_type": "markdown", "id": f"diagram-{name.replace('_', '-')}", "metadata": {}}
+    made["source"] = f"```{{diagram}} {name}\n```"
+    if line:  # the next part begins within a cell
+        cell, lines = cells[number], "".join(cells[number]["source"]).split("\n")
+        after = cell | {"id": f"{cell.get('id', 'cell')}-on", "source": "\n".join(lines[line:])}
+        cells[number : number + 1] = [cell | {"source": "\n".join(lines[:line])}, made, after]
+    else:
+        cells.insert(number, made)
 
 
-def _opening(cell: Mapping[str, Any]) -> str:
-    """The text of a cell that begins with a heading; empty for any other."""
-    text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
-    return text if text.startswith("##") else ""
-
-
-def _headings(text: str) -> list[str]:
-    return [line for line in text.split("\n") if line.startswith("#")]
+def _headings(cells: list[dict[str, Any]]) -> Iterator[tuple[int, int, str]]:
+    """Cell and line of each heading, with its text."""
+    for number, cell in enumerate(cells):
+        lines = "".join(cell["source"]).split("\n") if cell["cell_type"] == "markdown" else []
+        for line, text in enumerate(lines):
+            if text.startswith("##"):
+                yield number, line, text
 
 
 def register(app) -> None:

@@ -27,6 +27,11 @@ _UNSEEN = re.compile(r' (?:aria-[a-z]+|role|class)="[^"]*"')
 _PLACES = re.compile(r'(?<= )(?:d|transform|[xy][12]?|width|height)="[^"]*"')
 _LONG = re.compile(r"(\.\d)\d+")
 """A place has no more than a tenth of a pixel."""
+_FRAME = re.compile(r'width="(\d+)" height="(\d+)" viewBox="0 0 \1 \2"')
+_ASIDE = 26
+"""Room at either side [px]: the reader's font may be wider than the one that was measured."""
+_FORM = f"{importlib.metadata.version('vl-convert-python')}-{_ASIDE}"
+"""What else than its chart a picture depends on."""
 
 
 def charts(notebook: Mapping[str, Any]) -> dict[str, dict]:
@@ -62,7 +67,12 @@ def picture(spec: dict) -> str:
     import vl_convert
 
     plain = _UNSEEN.sub("", vl_convert.vegalite_to_svg(spec))
-    return _PLACES.sub(lambda places: _LONG.sub(r"\1", places[0]), plain)
+    return _FRAME.sub(_roomy, _PLACES.sub(lambda places: _LONG.sub(r"\1", places[0]), plain), 1)
+
+
+def _roomy(frame: re.Match[str]) -> str:
+    width, height = int(frame[1]) + 2 * _ASIDE, frame[2]
+    return f'width="{width}" height="{height}" viewBox="{-_ASIDE} 0 {width} {height}"'
 
 
 @contextmanager
@@ -76,7 +86,7 @@ def drawn(
     ------
     PressError : a chart could not be drawn; what was said follows.
     """
-    home = book.build / FOLDER / importlib.metadata.version("vl-convert-python")
+    home = book.build / FOLDER / _FORM
     wanted = dict(others or {})
     for path in notebooks:
         wanted |= charts(json.loads(path.read_bytes()))
