@@ -38,8 +38,8 @@ h2, h3 { break-after: avoid; } .sr-still { max-height: 210mm; margin: 0 auto; }
 article table :is(th, td) { min-width: 0 !important; padding: 0.2rem 0.35rem 0.2rem 0; }
 article table :is(th, td, .sr-live, .sr-num) { white-space: normal !important; }
 a { color: inherit; text-decoration-color: #aaa; } a.headerlink { display: none; }
-.sd-card, .sr-tiles li, figure, .sr-answer, .sr-table, pre { break-inside: avoid; }
-.sr-ledger .sr-table { break-inside: auto; } caption { break-after: avoid; }
+.sd-card, .sr-tiles li, figure, .sr-answer, tr { break-inside: avoid; }
+caption, thead { break-after: avoid; } tbody tr:nth-child(-n+2) { break-before: avoid; }
 .sr-view { min-height: 0 !important; } pre { white-space: pre-wrap; }
 """
 _FOOT = (
