@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from scaleright.outputs import PAGE_MIME, SPEC_SCRIPT, VEGALITE_MIME, page_json
 from scaleright.press import Book, PressError, headlines, pictures, plans
-from scaleright.press.parameters import declared
 from scaleright.press.prose import Pages, plain
 
 NEWS = "CHANGELOG.md"
@@ -36,12 +36,13 @@ def presets(pages: Pages) -> str:
     """The workloads that `plan` knows, as links to its chapter with each filled in; those that only
     the command takes, as commands.
     """
-    chapter = declared(plans.CHAPTER, pages.book)
-    offered = {name: p.name for p in chapter for name in p.choices or ()}
-    linked, typed = [], []
+    from scaleright.chapters.plan import MENU
+
+    words, linked, typed = {name: words for words, name in MENU.items()}, [], []
     for name, of in plans.presets(pages.book).items():
-        if name in offered:
-            linked.append(f"- {pages.link(f'{of.title} <{plans.CHAPTER}?{offered[name]}={name}>')}")
+        if name in words:
+            case = urlencode({"workload": words[name]})
+            linked.append(f"- {pages.link(f'{of.title} <{plans.CHAPTER}?{case}>')}")
         else:
             typed.append(f"- {plain(of.title)}: `scaleright plan {name}`")
     if not typed:
