@@ -53,7 +53,7 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
     span = where(found.known | found.alone, span, "none, since nothing is served at a price")
     unserved = charts.phrase(
         "cannot be served at a price on {case.accelerator} in {speed.precision} with"
-        " {case.pace_tokens_per_s:number 2} tokens a second for each reader: {refusal}{at_api}"
+        " {case.pace_tokens_per_s:number 2} tokens per second per user: {refusal}{at_api}"
     )
     alone = charts.phrase(
         "in {speed.precision} costs {rented:usd} per million output tokens with prompts on rented"
@@ -98,8 +98,8 @@ def _further(case: Any, found: Found, doubts: ServingDoubts) -> Any:
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     between = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
     return charts.phrase(
-        "Both with prompts, in {speed.precision}, {case.pace_tokens_per_s:number 2} tokens a second"
-        " or more for each reader; an hour at {hour.usd:usd} ({hour.counted}), the API at its price"
+        "Both with prompts, in {speed.precision}, {case.pace_tokens_per_s:number 2} tokens per"
+        " second or more per user; an hour at {hour.usd:usd} ({hour.counted}), the API at its price"
         " ({asked.counted}). Break-even: {between} (90 %). Owning costs {owned:usd} and beats the"
         " API {own_even:load}. Odds: {known}."
     )
@@ -108,7 +108,7 @@ def _further(case: Any, found: Found, doubts: ServingDoubts) -> Any:
 def _refusal(speed: NodeSpeed) -> Any:
     """Why nothing is served, and what helps."""
     quickest = charts.phrase("the quickest engine of one node gives {speed.best_pace:number}.")
-    slow = quickest + " Choose a slower pace or another accelerator."
+    slow = quickest + " Ask for fewer tokens per second, or choose another accelerator."
     long = "such requests do not fit in a node's memory. Shorten them or change the chip."
     no_node = "no node of this accelerator holds the model. Choose another, or fewer bits."
     return first_case([(speed.slow, slow), (speed.held, long), speed.weights.refusal], no_node)
@@ -146,10 +146,10 @@ def cheapest(found: Found, place: Any, source_load: Any) -> Display:
     return charts.sentence(
         "A million output tokens with their prompts cost {rented:usd} rented, {owned:usd} owned"
         " ({place}) and {api:usd} at the API, so <strong>{best}</strong> is cheapest. At full"
-        " load one accelerator writes {speed.tokens_per_s:output tokens a second},"
-        " {speed.batch:whole answers} at once on {speed.chips:whole} that work together, and the"
-        " first token of an answer comes after {speed.ttft_s:duration}. Clarifai's calculator"
-        " asks for {source_load:percent} utilization at this size, whatever the prices.",
+        " load one accelerator writes {speed.tokens_per_s:output tokens a second}; a group of"
+        " {speed.chips:whole} serves {speed.batch:whole answers} at once, and the first token comes"
+        " after {speed.ttft_s:duration}. Clarifai's calculator asks for {source_load:percent}"
+        " utilization at this size, whatever the prices.",
         provided=found.known,
         otherwise="{only} Clarifai's calculator asks for {source_load:percent} utilization at"
         " this size, whatever the prices.",
@@ -159,8 +159,8 @@ def cheapest(found: Found, place: Any, source_load: Any) -> Display:
 def full_hour(case: Any, found: Found, full: Any) -> Display:
     """The price at full load, beside that of the case."""
     return charts.sentence(
-        "A full hour makes a million tokens for <strong>{full:usd}</strong>; at"
-        " {case.utilization:percent} the same hour makes fewer, at {found.price.rented:usd}.",
+        "At full load a million tokens cost <strong>{full:usd}</strong>; at"
+        " {case.utilization:percent} utilization they cost {found.price.rented:usd}.",
         provided=found.short == "",
         otherwise="Nothing is served at a price.",
     )
@@ -172,16 +172,16 @@ def request_seconds(
     """The seconds of an accelerator that a request takes, by what they are spent on."""
     return charts.sentence(
         "At full load a request takes <strong>{whole:duration}</strong> of one accelerator:"
-        " {reading:duration} for reading its prompt, {writing:duration} for writing the answer and"
-        " {looking:duration} for looking back.",
+        " {reading:duration} for prefill, {writing:duration} for writing the answer and"
+        " {looking:duration} for attention over the KV cache.",
         provided=speed.served,
         otherwise="Nothing is served, so a request takes no time.",
     )
 
 
 def cost_by_pace(case: Any, price: Ways) -> Display:
-    """A chart of the price rented and owned against the pace of an answer."""
-    each = "tokens a second for each reader, at least"
+    """A chart of the price rented and owned against interactivity."""
+    each = "tokens per second per user, at least"
     pace, paces = case.pace_tokens_per_s, {"pace": np.geomspace(2, 300, 28).round(2)}
     rented, costs = price.rented, price.on_hardware
     return charts.show(
@@ -189,7 +189,7 @@ def cost_by_pace(case: Any, price: Ways) -> Display:
         + charts.rule(pace, each, "you", log=True, foot=True)
         + charts.lines(paces, "pace", costs, "usd", each, UP, log_x=True, log_y=True, along=pace),
         name="cost_by_pace",
-        alt="Cost of a million output tokens against the pace of each reader, rising with it."
+        alt="Cost of a million output tokens against tokens per second per user, rising with it."
         " {case.model} on {case.accelerator} costs {rented:usd} at {pace:tokens/s}.",
     )
 
@@ -210,12 +210,12 @@ def kinds(found: Found, own: Kinds, theirs: Kinds) -> Display:
 def discounts(case: Any, host: Any) -> Display:
     """How many offers of the model list a price for cached input, and what it is."""
     return charts.sentence(
-        "Hosts of {case.model}: {host.companies:whole}. Of their paid offers, {host.offers:whole}"
-        " in all, {host.discounted:whole} list a price for cached input, {host.discount:percent} of"
-        " their price for input at the median.",
+        "{case.model} has {host.companies:whole hosts} with {host.offers:whole paid offers}."
+        " Cached input has a price of its own in {host.discounted:whole} of them, at the median"
+        " {host.discount:percent} of that of other input.",
         provided=host.discounted > 0,
-        otherwise="Hosts of {case.model}: {host.companies:whole}. Of their paid offers,"
-        " {host.offers:whole} in all, none lists a price for cached input.",
+        otherwise="{case.model} has {host.companies:whole hosts} with {host.offers:whole paid"
+        " offers}; none lists a price for cached input.",
     )
 
 
@@ -229,7 +229,7 @@ def any_chip(case: Any, found: Found, tables: ServingChoices) -> Display:
         charts.bars(rows, "accelerator", rented, "usd", UP, "vendor", along=along, label=label),
         name="any_chip",
         alt="USD per million output tokens with their prompts on each rented accelerator; one that"
-        " cannot serve the model at the pace says why.",
+        " cannot serve the model so fast says why.",
     )
 
 
@@ -251,15 +251,18 @@ def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
         "tokens/s each": speed.tokens_per_s,
     }
     rows = tables.every_chip()[["accelerator", "rent_usd_per_hour", "chip_usd"]]
-    return charts.table(
+    shown = charts.table(
         rows.assign(**columns),
-        "Your model, load, mix and pace on each accelerator: USD per million output tokens with"
-        " prompts, rented and owned, and the load above which either beats the API",
+        "Your case on each accelerator: USD per million output tokens with prompts, rented and"
+        " owned, and the load above which either beats the API",
         formats=dict.fromkeys(("rented", "owned"), "usd")
         | dict.fromkeys(("renting wins", "owning wins"), "load")
         | dict.fromkeys(("answers at once", "tokens/s each"), "whole"),
         along=(case.accelerator, case.rent_usd_per_hour, case.chip_usd),
         name="any-chip",
+    )
+    return charts.folded(
+        shown, "Every accelerator: engine, prices, break-even loads, format, speed"
     )
 
 
@@ -274,13 +277,12 @@ def bill(case: Any, found: Found, bills: tuple[Ways, Ways], month: Month) -> Dis
     """What a request, a thousand tokens and a month cost, and the accelerators that they take."""
     (one, thousand), nothing = bills, found.nothing
     return charts.sentence(
-        "A request costs <strong>{one.rented:usd}</strong> on the rented accelerator and"
-        " {one.api:usd} at the API; a thousand output tokens with their prompts"
-        " {thousand.rented:usd} and {thousand.api:usd}. {case.requests_per_day:whole}"
-        " requests a day take <strong>{month.chips:whole accelerators}</strong> in groups of"
-        " {month.group:whole}, which then work at {month.utilization:percent}:"
-        " {month.usd.rented:usd} a month rented, {month.usd.owned:usd} owned, and"
-        " {month.usd.api:usd} at the API.",
+        "{case.requests_per_day:whole} requests a day take <strong>{month.chips:whole"
+        " accelerators}</strong> in groups of {month.group:whole}, at {month.utilization:percent}"
+        " utilization: <strong>{month.usd.rented:usd}</strong> a month rented,"
+        " {month.usd.owned:usd} owned and {month.usd.api:usd} at the API. A request costs"
+        " {one.rented:usd} rented and {one.api:usd} at the API; a thousand output tokens with"
+        " their prompts {thousand.rented:usd} and {thousand.api:usd}.",
         provided=found.known,
         otherwise="{nothing}, so there is no bill to compare.",
     )
@@ -307,7 +309,7 @@ def eight_and_fourteen(compared: pd.DataFrame, case: Any) -> Display:
     said = charts.sentence(
         "On the same chip renting the 8B pays <strong>{of.small_load:load}</strong>, the 14B"
         " <strong>{of.large_load:load}</strong>: the larger model writes at {of.speed:percent} of"
-        " the speed, and its hosts ask {of.price:number 2} times as much for its answers. For"
+        " the speed, and its hosts charge {of.price:number 2} times as much for output. For"
         " Clarifai's 13B the claims below take Mistral-NeMo-12B ({hosts:whole} companies host it)."
     )
     return charts.at_defaults(said, case.pace_tokens_per_s, case.contract)
@@ -316,7 +318,8 @@ def eight_and_fourteen(compared: pd.DataFrame, case: Any) -> Display:
 def source_loads() -> Display:
     """Clarifai's claims on loads."""
     found = claims.table(ids=("S2-7b-load", "S2-13b-load", "S2-13b-over-7b"))
-    return charts.table(found, "Clarifai's two loads at every measured shape of request")
+    shown = charts.table(found, "Clarifai's two loads at every measured shape of request")
+    return charts.folded(shown, "Clarifai's two loads, checked at every measured shape of request")
 
 
 def spans(case: Any, paid: Paid, tables: ServingChoices) -> Display:
@@ -352,7 +355,7 @@ def tested_within(case: Any, tested: Throughput) -> Display:
     said = charts.sentence(
         "Half of these {runs:whole} runs lie within <strong>{half:percent}</strong> of the"
         " prediction and nine of ten within {nine:percent}. They ran at full load, with all"
-        " requests queued: slower for each reader than you may want, and as cheap as it gets."
+        " requests queued: as cheap as it gets, and slower for each user than you may want."
     )
     return charts.at_defaults(said, case.model)
 
@@ -367,8 +370,8 @@ def worth_of_knowing(case: Any, found: Found, doubts: ServingDoubts) -> Display:
 def fair_rent(found: Found, rent: Any) -> Display:
     """Solution 1: the rent at which both cost the same."""
     return charts.sentence(
-        "Below {rent:usd} an hour: that is what the tokens of an hour would cost at the API, at"
-        " the share of its speed that the accelerator is used.",
+        "Below {rent:usd} an hour: what the API would charge for the tokens that the accelerator"
+        " writes in an hour at this utilization.",
         provided=found.speed.served & found.paid.asked.there,
         otherwise="There is none: nothing is served that has a price at the API.",
     )

@@ -19,7 +19,7 @@ from scaleright.ops import where
 from scaleright.quantity import Quantity
 
 Pair = tuple[Quantity, Quantity]
-USERS = "tokens per second that each user sees"
+USERS = "tokens per second per user"
 PER_CHIP = "output tokens per second of one chip"
 
 
@@ -136,7 +136,7 @@ def lead_by_speed(case: Any, speeds: Sequence[float], lead: Lead, every: OverSpe
         + _by_speed(case, speeds, per, "times", times),
         name="lead",
         alt="How many times as many tokens a {case.newer} makes as a {case.older} per dollar,"
-        " megawatt and chip, against the speed that a user sees: per dollar {slow:times} at the"
+        " megawatt and chip, against tokens per second per user: per dollar {slow:times} at the"
         " slowest and {every.most:times} at most; a dashed line marks the claim.",
     )
 
@@ -147,30 +147,30 @@ def beside_usual(case: Any, usual: Usual) -> Display:
     missing = where(newer.served, older.why_not, newer.why_not)
     short = where(newer.served, case.older, case.newer)
     bound = (
-        "That lead is of the fastest of all layouts of up to 64 chips: a bound for each of the two."
-        " Of the usual engines of one node or rack, by which a token is priced in other chapters, "
+        "That lead takes the fastest of all layouts of up to 64 chips, an upper bound for either"
+        " chip. On the usual engines of one node or rack, which price tokens in other chapters, "
     )
     cost = charts.phrase(
-        ": at {case.utilization:percent} utilization a million output tokens with their prompts"
-        " cost {usual.newer_usd:usd} on the one and {usual.older_usd:usd} on the other"
+        ". At {case.utilization:percent} utilization a million output tokens with their prompts"
+        " cost {usual.newer_usd:usd}, against {usual.older_usd:usd} on the older chip"
     )
     cost = where((usual.newer_usd > 0) & (usual.older_usd > 0), cost, "")
     return charts.sentence(
-        bound + "without drafts, that of a {case.newer} ({newer.precision}) writes"
-        " <strong>{usual.per_chip:times}</strong> the tokens of that of a {case.older}"
-        " ({older.precision}) per chip{cost}.",
+        bound + "without speculative decoding, a {case.newer} ({newer.precision}) writes"
+        " <strong>{usual.per_chip:times}</strong> the tokens of a {case.older}"
+        " ({older.precision}){cost}.",
         provided=newer.served & older.served,
-        otherwise=bound + "none of the {short} serves it: {missing}.",
+        otherwise=bound + "the {short} does not serve it: {missing}.",
     )
 
 
 def rents(case: Any, paid: VendorPaid, every: OverSpeeds, speeds: Sequence[float]) -> Display:
     """How far the rents lie apart, and up to which speed both chips serve the model."""
     last = every.fastest == speeds[-1]
-    beyond = where(last, "the fastest looked at", "where one comes to its end")
+    beyond = where(last, "the fastest examined", "where one reaches its limit")
     return charts.sentence(
-        "An hour of {case.newer} costs {paid.times:times 2} as much as one of {case.older}; only a"
-        " lead per chip above that makes a token cheaper. Both serve {case.model} at up to"
+        "An hour of {case.newer} costs {paid.times:times 2} as much as one of {case.older}, so it"
+        " has to make that many times the tokens. Both serve {case.model} at up to"
         " {every.fastest:whole} tokens/s per user, {beyond}.",
         provided=paid.there,
         otherwise="There are no two rents to compare: {paid.why}.",
@@ -182,7 +182,7 @@ def curves(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) ->
     return charts.show(
         _by_speed(case, speeds, rates, "number", PER_CHIP),
         name="curves",
-        alt="Output tokens per second of one chip against tokens per second that a user sees, a"
+        alt="Output tokens per second of one chip against tokens per second per user, a"
         f" line for each of {', '.join(rates)}: all fall, those of older chips first.",
     )
 
@@ -199,12 +199,13 @@ def assumptions() -> Display:
 
 def announced() -> Display:
     """A table of the vendor's own arithmetic."""
-    return charts.table(
+    shown = charts.table(
         evidence.announced(),
         "DeepSeek-R1 as the vendor compares it, prompts and answers of 1K",
         dict.fromkeys(("GB300", "H200 SXM"), "number") | {"better by": "times 2"},
         name="announced",
     )
+    return charts.folded(shown, "The vendor's own arithmetic")
 
 
 def measured(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) -> Display:
@@ -223,10 +224,10 @@ def measured(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) 
 def measured_leads(case: Any, found: Any) -> Display:
     """How far Blackwell leads in public runs; found : a row of `measured_leads`."""
     return charts.sentence(
-        "Measured per chip with requests of {case.request}, Blackwell leads Hopper on this model by"
-        " {found.chip_low:number 2} to {found.chip_high:times 2} between {found.slow:whole} and"
-        " {found.fast:whole} tokens/s per user; at a hyperscaler's own prices by"
-        " {found.usd_low:number 2} to <strong>{found.usd_high:times 2}</strong> per dollar, and by"
+        "With requests of {case.request}, at {found.slow:whole} to {found.fast:whole} tokens/s per"
+        " user, Blackwell leads Hopper on this model by {found.chip_low:number 2} to"
+        " {found.chip_high:times 2} per chip. At a hyperscaler's own costs that is"
+        " {found.usd_low:number 2} to <strong>{found.usd_high:times 2}</strong> per dollar, and"
         " {found.kw_low:number 2} to <strong>{found.kw_high:times 2}</strong> per megawatt."
     )
 
@@ -250,13 +251,12 @@ def two_cents(case: Any, cents: SimpleNamespace, rent: PaidHour, rented: Quantit
     priced = charts.phrase("({rent.usd:usd} an hour) cost {rented:usd}")
     priced = where(rent.there, priced, "have no price, since " + rent.why)
     return charts.sentence(
-        "They need {cents.needed_tokens_per_s:whole} tokens a second of one B200 at"
+        "Two cents take {cents.needed_tokens_per_s:whole} tokens a second from one B200 at"
         " {cents.usd_per_hour:usd} an hour. The best public run with equal prompts and answers"
-        " makes {cents.output_tokens_per_s:whole} output tokens, {cents.with_prompts:whole} with"
+        " makes {cents.output_tokens_per_s:whole} output tokens, or {cents.with_prompts:whole} with"
         " its prompts. A million <em>output</em> tokens on a rented B200 that is busy"
         " {case.utilization:percent} of the time {priced}. The price fell from {cents.launch:usd}"
-        " to {cents.later:usd}, while the vendor's announced maximum of a rack grew by"
-        " {cents.rack_grew:percent} from the launch to its later tables."
+        " to {cents.later:usd}, while a rack's announced maximum grew by {cents.rack_grew:percent}."
     )
 
 
@@ -268,11 +268,11 @@ def sales(case: Any, asked: PaidTokens, rack: Quantity, bill: vendor.Returns) ->
     none = where(asked.there, none, asked.why)
     left = where(profit < 0, charts.phrase("a loss of {lost:times 2} the investment"), left)
     return charts.sentence(
-        "72 {case.newer} that serve {case.model} at {case.speed:whole} tokens/s per user and sell"
-        " {case.utilization:percent} of what they could at {asked.input.usd:usd} and"
-        " {asked.output.usd:usd} a million tokens in and out ({asked.counted}) take in"
-        " <strong>{bill.sales_usd:usd}</strong> in {case.years:years}, {bill.multiple:times 2} what"
-        " they cost; less the purchase and what running costs, that is <strong>{left}</strong>.",
+        "In {case.years:years}, 72 {case.newer} that serve {case.model} at {case.speed:whole}"
+        " tokens/s per user, {case.utilization:percent} of the time, take in"
+        " <strong>{bill.sales_usd:usd}</strong>, {bill.multiple:times 2} what they cost. A million"
+        " tokens sell at {asked.input.usd:usd} in and {asked.output.usd:usd} out ({asked.counted})."
+        " After the purchase and running costs, that is <strong>{left}</strong>.",
         provided=(rack > 0) & asked.there,
         otherwise="72 {case.newer} sell nothing: {none}.",
     )
@@ -297,11 +297,11 @@ def announced_sale() -> Display:
     """The vendor's example of a rack that earns back its price many times."""
     sale, (idle, working) = evidence.announced_sale(), traces()
     return charts.sentence(
-        f"The vendor's example is of DeepSeek-R1: {sale.tokens_per_s:,.0f} tokens a second and GPU,"
-        f" every second of {sale.years:g} years, sold at {{sale.usd_per_million:usd}} a million."
-        " $75 million on $5 million is a multiple of sales; as a return it is"
-        f" {sale.return_on_investment:g} times before any running cost. Published clusters work"
-        f" {idle:.0f} to {working:.0f} % of the time."
+        f"The vendor's example is DeepSeek-R1: {sale.tokens_per_s:,.0f} tokens a second per GPU,"
+        f" every second for {sale.years:g} years, sold at {{sale.usd_per_million:usd}} a million."
+        " $75 million on $5 million is a multiple of sales; the return is"
+        f" {sale.return_on_investment:g} times, before any running cost. Published clusters are"
+        f" busy {idle:.0f} to {working:.0f} % of the time."
     )
 
 
@@ -322,13 +322,14 @@ def mixtures(
     columns |= {name: where(dear > 0, words, "no such rent") for name, words in usd.items()}
     columns = {name: where(fewer > 0, words, "not that fast") for name, words in columns.items()}
     rows = {"of": [*chips] * 2, "at": np.repeat([20, 100], len(chips))}
-    return charts.table(
+    shown = charts.table(
         pd.DataFrame(rows | {"chip": chip, "tokens/s per user": case.speed} | columns),
-        "A 70B-class mixture of experts with your requests, in its usual formats, no drafts",
+        "A 70B mixture of experts with your requests, in its usual formats, without speculation",
         {"tokens/s per user": "whole"},
         along={chip: "of", case.speed: "at"},
         name="seventy",
     )
+    return charts.folded(shown, "What a 70B mixture of experts makes on each chip")
 
 
 def checked_leads(errors: vendor.LeadErrors) -> Display:
@@ -347,19 +348,18 @@ def checked_leads(errors: vendor.LeadErrors) -> Display:
 def errors_of_b200(errors: vendor.LeadErrors) -> Display:
     """On which side the model errs for a B200."""
     return charts.sentence(
-        "For a B200 over Hopper they are {errors.b200:times} the predicted ones in the median: the"
-        " model is cautious about the newer chip. The measured curves above lie further apart,"
-        " because they also compare engines: TensorRT-LLM on the B200 with vLLM on Hopper."
+        "The measured leads of a B200 over Hopper are {errors.b200:times} the predicted ones in the"
+        " median: the model underrates the newer chip. The measured curves above lie further"
+        " apart, because they also compare engines: TensorRT-LLM on the B200, vLLM on Hopper."
     )
 
 
 def published_beside_model() -> Display:
     """A folded table of published points of DeepSeek-R1 beside those of the model."""
-    beside = evidence.published_beside_model()
     shown = charts.table(
-        beside,
+        beside := evidence.published_beside_model(),
         "DeepSeek-R1, prompts and answers of 1K: output tokens per second of one chip, published at"
-        " one speed per user (with whatever drafts were best) and predicted",
+        " one speed per user (with the best speculative decoding) and predicted",
         dict.fromkeys(beside.columns[2:], "whole"),
         name="deepseek-points",
     )
@@ -376,9 +376,9 @@ def reached(speeds: Sequence[float], leads: Sequence[float]) -> Display:
     """Solution 1: where the lead in cost is greatest; NaN where one of the chips is not as fast."""
     most = int(np.nanargmax(leads))
     return charts.sentence(
-        f"At none: with drafts on the new chip alone the lead in cost grows from {leads[0]:.2g}"
-        f" times to {leads[most]:.2g} at {speeds[most]} tokens/s. One older chip that holds the"
-        " model serves many users, up to speeds at which nobody reads."
+        f"At none: with speculative decoding on the new chip alone, the lead in cost grows from"
+        f" {leads[0]:.2g} times to {leads[most]:.2g} at {speeds[most]} tokens/s. One older chip"
+        " holds the model and serves many users, even faster than anybody reads."
     )
 
 
@@ -394,7 +394,7 @@ def fair_rent(paid: VendorPaid, fair: Quantity) -> Display:
 def break_even(even: Quantity) -> Display:
     """Solution 3: the utilization at which a rack pays for itself [1]."""
     return charts.sentence(
-        "{even:percent} of the time: sales grow with use, what the rack costs here does not.",
+        "{even:percent} of the time. Sales grow with use; the cost of the rack here does not.",
         provided=even <= 1,
         otherwise="It never does: even a rack that is always busy sells for less than it costs.",
     )

@@ -63,8 +63,8 @@ ASSUMPTIONS = (
     ("the same for fast users", "B200", FAST, "none", "FP8", 8),
     ("and FP4 on the new chip", "B200", FAST, "none", None, 8),
     ("and a rack instead of a server", "GB300", FAST, "none", None, 64),
-    ("and drafts, on the new chip alone", "GB300", FAST, "new", None, 64),
-    ("and drafts on both", "GB300", FAST, "both", None, 64),
+    ("and speculative decoding, on the new chip alone", "GB300", FAST, "new", None, 64),
+    ("and speculative decoding on both", "GB300", FAST, "both", None, 64),
 )
 """Each in words, with the newer chip, tokens per second of a user, who drafts, the newer chip's
 format, and how many of it may serve together.
@@ -202,7 +202,7 @@ def announced(new: str = "GB300", old: str = "H200 SXM") -> pd.DataFrame:
         ("tokens of a dollar", of_an_hour / dollars, 1),
         ("tokens of a kWh", of_an_hour / power, 1),
         ("dollars a million tokens, as announced", costs, -1),
-        ("dollars a million tokens, new without drafts", plain, -1),
+        ("dollars a million tokens, new without speculation", plain, -1),
     ]
     rows = [(words, *both, (both[0] / both[1]) ** sign) for words, both, sign in rows]
     return pd.DataFrame(rows, columns=["of one chip", new, old, "better by"])
@@ -361,7 +361,7 @@ def published_beside_model() -> pd.DataFrame:
         form = None if row.precision == "NVFP4" else "FP8"
         line = {"chip": row.accelerator, "format": row.precision, "tokens/s per user": user}
         line["published"] = row.measured_output_tokens_per_s_per_accelerator
-        for words, drafts in (("without drafts", "none"), ("with drafts", "both")):
+        for words, drafts in (("without speculation", "none"), ("with speculation", "both")):
             points = serving_points(ANNOUNCED, *REQUESTS["1K/1K"], drafts, (row.accelerator,), form)
             line[words] = float(_at_speeds(points, row.accelerator, [user])[0])
         beside.append(line)
