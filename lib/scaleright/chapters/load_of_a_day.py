@@ -44,7 +44,7 @@ def _refusal(case: Any, fleet: DayFleet, hour: PaidHour) -> Any:
         " the longest prompts, with nobody waiting. Promise that or more, or take a faster"
         " accelerator."
     )
-    pace = "no engine of one node keeps that pace. Promise a slower one, or take another."
+    pace = "no engine of one node is so fast. Promise fewer tokens per second, or take another."
     none = "no node of it holds the model. Take another accelerator."
     unsold = charts.phrase("{hour.why}.")
     cases = [(fleet.served, unsold), (fleet.fits_pace, slow), (fleet.held, pace)]
@@ -111,9 +111,9 @@ def words(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
     """What an engine does, and what the idle hours could."""
     of, idle = fleet.engine, bill.idle_tokens
     return charts.sentence(
-        "One engine has <strong>{of.seats:whole seats}</strong>, which keep the pace, and serves"
-        " {of.requests_per_s:requests a second} if they are all taken; a request sits"
-        " {of.service_s:duration 2}. The paid hours could write {idle:count} output tokens more.",
+        "One engine keeps its promise with <strong>{of.seats:whole requests}</strong> at once. It"
+        " then serves {of.requests_per_s:requests a second}, each in {of.service_s:duration 2}. The"
+        " hours that you pay for could write {idle:count} output tokens more.",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )
@@ -125,7 +125,7 @@ def plans(bill: DayBill, up: Any) -> Display:
     return charts.sentence(
         "A day costs <strong>{fixed:usd}</strong> at a fixed size, <strong>{scaled:usd}</strong>"
         " autoscaled, and <strong>{based:usd}</strong> as a base under the contract with bursts by"
-        " the hour. On spot an engine is up {up:percent} of the time that it is paid.",
+        " the hour. On spot, an engine would serve {up:percent} of the time you pay for.",
         provided=fixed > 0,
         otherwise="No engine serves this day.",
     )
@@ -136,11 +136,11 @@ def worth_of_knowing(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
     choice = plan_choice(fleet, bill, case)
     rents, speed, peak, size = choice.worth().values()
     return charts.sentence(
-        "Between a fixed fleet and one that follows the day the cheaper one is so with"
-        " <strong>{choice.sureness:chance}</strong>. To know beforehand would save, a day:"
-        " {peak:usd} for the height of the busiest time, {size:usd} for the requests of a day,"
-        " {speed:usd} for the speed of your engines, and {rents:usd} for the rents of the year"
-        " ahead.",
+        "The choice between a fixed fleet and one that follows the day is right with"
+        " <strong>{choice.sureness:chance}</strong> probability. Knowing more before you choose"
+        " would save, each day: {peak:usd} for the height of the peak, {size:usd} for the number of"
+        " requests, {speed:usd} for the speed of your engines, and {rents:usd} for the rents of the"
+        " year ahead.",
         provided=fleet.served & (bill.chosen.usd_per_day > 0),
         otherwise=NO_BILL,
     )
@@ -155,12 +155,11 @@ def seats(case: Any, fleet: DayFleet) -> Display:
     share = filled / taken
     return charts.sentence(
         "At the busiest time {peak:requests a second} would fill <strong>{filled:number 2}"
-        " seats</strong> if nobody waited. In this trace one request in twenty meets a load"
-        " {swing:percent 2} above the mean or more, so that {taken:number 2} seats keep"
-        " nineteen of twenty requests from waiting longer than they may: {share:percent 2}"
-        " utilization is all that the peak itself allows. Under this contract an engine is up"
-        " {up:percent 3} of its paid time, so that {more:whole} engines more stand in for those"
-        " that are taken away; the simulation takes them away at random.",
+        " slots</strong> if nobody waited. In this trace one request in twenty meets a load at"
+        " least {swing:percent 2} above the mean. Your promise therefore takes {taken:number 2}"
+        " slots, so even the peak reaches only {share:percent 2} utilization. Under this contract"
+        " an engine is up {up:percent 3} of its paid time, so {more:whole engines} stand by for"
+        " those that are taken away.",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )
@@ -173,9 +172,8 @@ def nights() -> Display:
     quiet, empty = (fact(f"azure_week_{of}_weekend_fewer") / 100 for of in ("conversation", "code"))
     return charts.sentence(
         "On weekdays of a published week the busiest hour of a conversation service had"
-        " <strong>{talk:number 2}</strong> times the requests of the mean hour, and that of code"
-        " completion {code:number 2} times; on the weekend there were {quiet:percent} and"
-        " {empty:percent} fewer in all."
+        " <strong>{talk:number 2}</strong> times the requests of the mean hour; code completion had"
+        " {code:number 2} times. Weekends had {quiet:percent} and {empty:percent} fewer requests."
     )
 
 
@@ -235,12 +233,12 @@ def simulated_beside(seen: Peak | None, fleet: DayFleet, *depends: Quantity) -> 
     if seen is None:
         return charts.sentence(UNPLAYED)
     shown = charts.sentence(
-        "The simulation of {seen.requests:whole} requests at the busiest time on the"
-        " {seen.engines:whole engines} that the closed form asks for: the first token after"
-        " {seen.ttft_s:duration 2} in the median and after <strong>{seen.late_ttft_s:duration 2}"
-        "</strong> at the 95th percentile, further tokens every {seen.tpot_s:duration 2} and"
-        " {seen.late_tpot_s:duration 2}; {seen.late:percent} come later than promised, and the"
-        " engines write at {seen.busy:percent} of their full load."
+        "{seen.requests:whole} requests at the busiest time, on the {seen.engines:whole engines}"
+        " that the formula asks for, get their first token after {seen.ttft_s:duration 2} in the"
+        " median and <strong>{seen.late_ttft_s:duration 2}</strong> at the 95th percentile, and"
+        " further tokens every {seen.tpot_s:duration 2} and {seen.late_tpot_s:duration 2}."
+        " {seen.late:percent} of first tokens are later than promised. The engines run at"
+        " {seen.busy:percent} of full load."
     )
     return charts.at_defaults(shown, *depends)
 
@@ -251,11 +249,11 @@ def whole_day(played: PlayedDay | None, *depends: Quantity) -> Display:
         return charts.sentence(UNPLAYED)
     late, many = played.run.quantile("ttft_s", 0.95), float(len(played.run.requests))
     shown = charts.sentence(
-        "A whole day of the autoscaled fleet, {many:whole} requests on a clock that runs"
-        " {played.faster:number 2} times as fast, with the start of every engine: it pays for"
-        " <strong>{played.paid_hours:number 3}</strong> engine hours, where the closed form says"
-        " {played.asked_hours:number 3}, works at {played.busy:percent} utilization, and gives"
-        " nineteen of twenty their first token within {late:duration 2}."
+        "A simulated day of the autoscaled fleet, with {many:whole requests} and a clock"
+        " {played.faster:number 2} times as fast, pays for <strong>{played.paid_hours:number 3}"
+        "</strong> engine hours; the formula says {played.asked_hours:number 3}. It runs at"
+        " {played.busy:percent} utilization, and nineteen of twenty requests get their first token"
+        " within {late:duration 2}."
     )
     return charts.at_defaults(shown, *depends)
 
@@ -282,8 +280,8 @@ def budget(case: Any, bill: DayBill, ahead: YearAhead) -> Display:
     whole = ahead.spent(DAYS_PER_YEAR)["expected"]
     span = where(late > DAYS_PER_YEAR, "not within the year", charts.phrase("on day {late:whole}"))
     day_ = charts.phrase(
-        " The budget of {case.budget_usd_per_year:usd} is passed on day {passed:whole}: on day"
-        " {early:whole} if prices rise as they did in a year on record, and {span} if they fall so."
+        " The budget of {case.budget_usd_per_year:usd} runs out on day {passed:whole}: on day"
+        " {early:whole} if prices rise as in a year on record, {span} if they fall as much."
     )
     kept = charts.phrase(" The budget of {case.budget_usd_per_year:usd} lasts the year.")
     said = where(passed <= DAYS_PER_YEAR, day_, kept)
@@ -320,11 +318,11 @@ def alerts(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
     waiting = fleet.engine.seats * fleet.peak * fleet.engine.patience
     dear = 1.25 * bill.usd_per_million()
     return charts.sentence(
-        "Alert on <strong>a day's bill above {daily:usd}</strong> (more than a month's growth), a"
-        " million output tokens above {dear:usd} (a quarter more than today: idle engines or longer"
-        " answers), an hour's utilization above {full:percent} (the next burst finds no seat), the"
-        " 95th percentile of the first token above {case.ttft_s:duration 2} (the promise), and more"
-        " than {waiting:whole} requests waiting (the last of them waits too long).",
+        "Set alerts for <strong>a day's bill above {daily:usd}</strong> (over a month's growth);"
+        " a million output tokens above {dear:usd} (a quarter more than today: idle engines or"
+        " longer answers); an hour's utilization above {full:percent} (no room for the next burst);"
+        " a 95th percentile of the first token above {case.ttft_s:duration 2} (the promise); and"
+        " more than {waiting:whole} requests waiting (the last waits too long).",
         provided=bill.chosen.usd_per_day > 0,
         otherwise=NO_BILL,
     )
@@ -336,7 +334,7 @@ def tornado(case: Any, bill: DayBill) -> Display:
     ends = {
         "busiest time over the mean": Ends(case.peak_to_mean, 1.2, 2.3),
         "requests a day": _within(case.requests_per_day, 3),
-        "pace of an answer": _within(case.pace_tokens_per_s, 1.5),
+        "tokens per second per user": _within(case.pace_tokens_per_s, 1.5),
         "promised first token": _within(case.ttft_s, 2),
         "minutes to start": Ends(case.startup_minutes, 1.0, 30.0),
         "how it is run": Ends(case.scaling, SCALED, FIXED),
@@ -380,12 +378,11 @@ def rate_errors() -> Display:
     token, slow = error["further token, median"], error["further token, 95th percentile"]
     count, (seen, gap) = float(len(at_rates())), first_token_gap()
     return charts.sentence(
-        "Of these {count:whole} figures the simulation is off by {token:percent} in the median for"
-        " further tokens ({slow:percent} at their 95th percentile), and by <strong>{first:percent}"
-        "</strong> for the first token ({late:percent}), some {gap:duration 2} of"
-        " {seen:duration 2}. What a first token takes besides steps was found where a fixed number"
-        " of clients ask again at once, and this engine had less of it. Next to a promise of"
-        " seconds that is little; next to one of a tenth of a second it counts."
+        "Over {count:whole} figures the median error is {token:percent} for further tokens"
+        " ({slow:percent} at their 95th percentile) and <strong>{first:percent}</strong> for the"
+        " first token ({late:percent}), some {gap:duration 2} of {seen:duration 2}. The overhead of"
+        " a first token was fitted elsewhere, and this engine had less of it. That hardly matters"
+        " if you promise seconds; it does if you promise a tenth of a second."
     )
 
 

@@ -115,9 +115,9 @@ def platforms(case: Any, on_all: Mapping[str, Run], platform: Any, run: Run) -> 
     return charts.show(
         charts.stacked_parts(parts, "usd", USD_FOR, rows, "platform", along=platform, label=label),
         name="platforms",
-        caption="Network: waiting for it; pipeline: stages that wait for others: all of the fastest"
-        " layout; layout: by which those in use are slower; failures: checkpoints, lost work,"
-        f" restarts; beyond: what published runs took beside. {marks.UNSEEN}",
+        caption="Network and pipeline: waiting, in the fastest layout. Layout: how much slower"
+        " usual layouts are. Failures: checkpoints, lost work, restarts. Beyond: what else"
+        f" published runs took. {marks.UNSEEN}",
         alt="Cost of the run on {case.chips:whole} chips of each platform by parts.",
     )
 
@@ -127,9 +127,9 @@ def footprint(case: Any, run: Run, made: Footprint, drawn: Row) -> Display:
     energy_wh = 1e3 * made.energy.total
     untold = where(run.done, drawn.why, "What does not run emits nothing.")
     return charts.sentence(
-        "The run takes {energy_wh:si Wh} at the meter; with electricity of {case.place}, that and"
-        " making the machines emit {made.carbon.total:mass} of CO2e, and power plants and cooling"
-        " take {made.water.total:volume} of water.",
+        "The run takes {energy_wh:si Wh} at the meter. With the grid of {case.place}, that and"
+        " making the machines emit {made.carbon.total:mass} of CO2e; power plants and cooling use"
+        " {made.water.total:volume} of water.",
         provided=run.done & drawn.there,
         otherwise="{untold}",
     )
@@ -139,7 +139,7 @@ def bill(run: Run, per_million: Any, failed: Any, lost: Any) -> Display:
     """Dollars of a million tokens, and what failures and waiting are of time and of the bill."""
     return charts.sentence(
         "A million tokens of training cost {per_million:usd}. Failures take {failed:percent} of the"
-        " time, and {lost:percent} of the bill is neither compute nor power.",
+        " time; {lost:percent} of the bill is neither compute nor power.",
         provided=run.cost.total > 0,
         otherwise="Without a run that has a price there is no bill.",
     )
@@ -203,11 +203,11 @@ def stops() -> Display:
     """How often Llama 3's cluster stopped, and what it kept."""
     llama = doubts.stops_of_llama_3()
     return charts.sentence(
-        "On Llama 3's cluster {llama.interruptions:whole} unexpected interruptions stopped"
-        " {llama.chips:whole} GPUs in {llama.days:whole} days: one in {llama.chip_hours:whole}"
-        " chip-hours, or every {llama.each_s:duration 2}. From that and the usual times of"
-        " checkpoints and restarts the formula keeps <strong>{llama.kept:percent}</strong>; Meta"
-        " reports more than {llama.reported:percent}, planned maintenance included."
+        "Llama 3's cluster of {llama.chips:whole} GPUs had {llama.interruptions:whole} unexpected"
+        " interruptions in {llama.days:whole} days: one in {llama.chip_hours:whole} chip-hours, or"
+        " every {llama.each_s:duration 2}. With the usual times of checkpoints and restarts the"
+        " predicted goodput is <strong>{llama.kept:percent}</strong>; Meta reports more than"
+        " {llama.reported:percent}, planned maintenance included."
     )
 
 
@@ -235,9 +235,9 @@ def taken(run: Run) -> Display:
     whole, hours = whole_runs(), run.hours
     slower, more, beyond = whole.layout - 1, hours.total / hours.least, whole.beyond - 1
     return charts.sentence(
-        "Published layouts of clusters are {slower:percent} slower than the fastest, by the same"
-        " model of a step (median of {whole.layouts:whole} layouts), failures come on top, and"
-        " published hours hold {beyond:percent} beyond both: in all your run takes"
+        "Published layouts are {slower:percent} slower than the fastest (median of"
+        " {whole.layouts:whole}, by the same model of a step). With failures and the"
+        " {beyond:percent} that published hours hold beyond both, your run takes"
         " <strong>{more:times}</strong> the hours of steps in the fastest layout.",
         provided=hours.total > 0,
         otherwise="What does not run takes no time.",
@@ -264,14 +264,13 @@ def pace() -> Display:
     worst = rows.loc[name_of_greatest(rows["ratio"])]
     run, ratio = f"{worst['model']} on {worst['accelerator']}", worst["ratio"]
     return charts.sentence(
-        "Of {sums.rows:whole} runs, each predicted by what the runs of other publishers took, the"
-        " error is <strong>{sums.median_absolute_percent:number 2} %</strong> in the median and"
-        " below {sums.p90_absolute_percent:number 2} % for nine of ten;"
-        " {sums.coverage_percent:number 2} % lie in the stated range. Of the {unseen.rows:whole}"
-        " that no fit sees at all, it is {unseen.median_absolute_percent:number 2} %. The fastest"
-        " layout alone would be {fastest:number 2} % off. The furthest from it is {run}, at"
-        " {ratio:times}: what its hours hold beside one pass over its tokens (later stages, failed"
-        " runs) is not published."
+        "Over {sums.rows:whole} runs the error is <strong>{sums.median_absolute_percent:number 2} %"
+        "</strong> in the median and below {sums.p90_absolute_percent:number 2} % for nine of ten;"
+        " {sums.coverage_percent:number 2} % lie in the stated range. On the {unseen.rows:whole}"
+        " that no fit has seen, it is {unseen.median_absolute_percent:number 2} %. The fastest"
+        " layout alone would be {fastest:number 2} % off. The worst miss is {run}, at"
+        " {ratio:times}: its hours may include later stages and failed runs, which its publisher"
+        " does not say."
     )
 
 
@@ -308,11 +307,10 @@ def range_of_project(cost: PretrainingCost, low: Any, high: Any) -> Display:
     small = ": for a small model the choice of platform matters less than who builds it"
     small = where(cost.people_usd > cost.run_usd, small, "")
     return charts.sentence(
-        "With experiments and people at the ends of theirs, the project lies between"
-        " <strong>{low:usd}</strong> and <strong>{high:usd}</strong>{small}.",
+        "With experiments and people at the ends of their ranges, the project costs"
+        " <strong>{low:usd}</strong> to <strong>{high:usd}</strong>{small}.",
         provided=low > 0,
-        otherwise="Where the run may not get done at all, or has no price, what the project may"
-        " cost has no end.",
+        otherwise="The run may not get done, or has no price, so there is no upper limit.",
     )
 
 
@@ -328,8 +326,8 @@ def fair_price(run: Run, fair_usd: Any) -> Display:
     """The solution of the second exercise: a price of an hour [USD/h]."""
     hour_usd = run.hour.total
     return charts.sentence(
-        "At {fair_usd:usd} an hour, {hour_usd:usd} now: the chip-hours stay what they are, so the"
-        " price of one alone must make up the difference.",
+        "At {fair_usd:usd} an hour instead of {hour_usd:usd}: the chip-hours stay the same, so"
+        " their price alone must make up the difference.",
         provided=fair_usd > 0,
         otherwise="At none: your case does not run, or no such platform runs it at a price.",
     )
@@ -339,8 +337,8 @@ def slow_storage(case: Any, dearer: Any, dearer_large: Any) -> Display:
     """The solution of the third exercise: on so many chips and on the most [1]."""
     return charts.sentence(
         "By {dearer:percent} on {case.chips:whole} chips and {dearer_large:percent} on 16,384: the"
-        " best interval between checkpoints grows with the root of their cost, and so does what is"
-        " lost.",
+        " best interval between checkpoints grows with the root of their cost, and so do the"
+        " losses.",
         provided=(dearer > 0) & (dearer_large > 0),
         otherwise="By nothing that can be told: checkpoints stop your job for as long already, or"
         " the largest jobs fail so often that they get nothing done.",

@@ -108,9 +108,9 @@ def power_counted(of: Deployment, made: Footprint, nobody: Any) -> Display:
     )
     how = where(of.training, where(of.chip.tpu, tpu, server), served)
     return charts.sentence(
-        "The power counted is that {how}. Of the water, <strong>{water.site_liters:volume}</strong>"
-        " evaporate on site, the rest at power plants. In an average car,"
-        " <strong>{miles:miles}</strong> emit as much.",
+        "The power is that {how}. Of the water, <strong>{water.site_liters:volume}</strong>"
+        " evaporate on site and the rest at power plants. Driving <strong>{miles:miles}</strong> in"
+        " an average car emits as much.",
         provided=of.known,
         otherwise="{nobody}.",
     )
@@ -154,9 +154,9 @@ def first_change(of: Deployment, best: FirstChange, nobody: Any) -> Display:
     """Which change saves most, and how sure it is that no other does."""
     sure = charts.how_sure(best.choice, best.first, " of CO2e", best.second, "mass", "leaves less")
     return charts.sentence(
-        "Most of the carbon, <strong>{best.saved:percent}</strong>, goes with {best.first};"
-        " {best.second} comes next: {sure}. How far a measured run is off for prompts like yours"
-        " nobody published, so that it is not in this.",
+        "The largest saving, <strong>{best.saved:percent}</strong> of the carbon, comes from"
+        " {best.first}; {best.second} is next: {sure}. Nobody has published how far measured runs"
+        " are off for prompts like yours, so these odds leave it out.",
         provided=of.known,
         otherwise="{nobody}.",
     )
@@ -170,8 +170,7 @@ def grade(of: Deployment, grade: Grade, nobody: Any) -> Display:
     return charts.sentence(
         "It <strong>{grade.says}</strong>: the accelerators take {grade.joules:number} J for a"
         " token, idle hours included, on a scale from {grade.good:number} (good) to"
-        " {grade.poor:number} (poor). Clarifai says that it {grade.rule}, which {agrees} with the"
-        " computed answer.",
+        " {grade.poor:number} (poor). Clarifai's rule says that it {grade.rule}, which {agrees}.",
         provided=of.served,
         otherwise="{not_rated}.",
     )
@@ -205,7 +204,8 @@ def savings(of: Deployment) -> Display:
 def the_93_percent() -> Display:
     """Clarifai's 93 %, recomputed."""
     ids = ("S2-93-use", "S2-93-use-and-life", "S2-93-study", "S2-93-carbon")
-    return charts.table(claims.table(ids=ids), "The 93 % recomputed")
+    found = charts.table(claims.table(ids=ids), "The 93 % recomputed")
+    return charts.folded(found, "Clarifai's 93 %, recomputed in four readings")
 
 
 def cleanest_regions(
@@ -249,11 +249,10 @@ def regions_apart(known: Any, apart: Any, wetter: float, new_load: float, statin
     in the middle of those that state it.
     """
     dry = (
-        "A clean grid is not a dry one: water differs by {wetter:number 2} times, in another order."
-        " When to run is another matter: the book has no hourly data, so it computes no saving by"
-        " shifting hours. What it has is the plant that answers one more kilowatt-hour: in the"
-        " middle of {stating:whole} regions it emits {new_load:number 2} times the average, though"
-        " its figure counts the stack alone, so that new load is dirtier than the average says."
+        "Water differs by {wetter:number 2} times, in another order. There is no hourly data here,"
+        " so no saving by shifting hours. But the plant that answers one more kilowatt-hour emits"
+        " {new_load:number 2} times the average in the median of {stating:whole} regions, even"
+        " without its fuel supply: new load is dirtier than the average says."
     )
     return charts.sentence(
         "From the cleanest to the dirtiest region the same work differs by a factor of"
@@ -273,10 +272,10 @@ def small_chips(option: pd.DataFrame) -> Display:
 def small_or_full(smaller: float, fuller: float, small: float, full: float) -> Display:
     """How many times less a smaller model, a full chip, a small chip, and a full one again take."""
     return charts.sentence(
-        "Both count: the smaller model saves a factor of {smaller:number 2} on the same idle chip,"
-        " full batches and use another {fuller:number 2}. The small chip beats the idle big one"
-        " ({small:number 2} times less on the T4), but not a full one, which takes {full:number 2}"
-        " times less than the T4. So what Clarifai praises is use, more than the chip."
+        "The smaller model saves a factor of {smaller:number 2} on the same idle chip; full batches"
+        " and high utilization save another {fuller:number 2}. The T4 emits {small:number 2} times"
+        " less than an idle H100 but {full:number 2} times more than a full one. So the saving"
+        " comes from utilization more than from the chip."
     )
 
 
@@ -298,7 +297,8 @@ def images() -> Display:
 def images_and_households() -> Display:
     """What Clarifai says of images, inference and households, recomputed."""
     ids = ("S2-images-miles", "S2-ai-twh-high", "S2-households")
-    return charts.table(claims.table(ids=ids), "Images, inference and households, recomputed")
+    shown = charts.table(claims.table(ids=ids), "Images, inference and households, recomputed")
+    return charts.folded(shown, "Clarifai on images, inference and households, checked")
 
 
 def predicted_energies(rows: pd.DataFrame) -> Display:
@@ -319,7 +319,7 @@ def errors(off: Summary, runs: int) -> Display:
         f" {off.median_absolute_percent:.0f} % in the median and"
         f" {off.p90_absolute_percent:.0f} % at the 90th percentile, with a bias of"
         f" {off.bias_percent:+.1f} %; {off.within_range} of {off.rows} lie within the predicted"
-        " range of 90 %. No constant was fitted. The dumbest estimate, design power times hours"
+        " range of 90 %. No constant was fitted. The simplest estimate, design power times hours"
         " times the world's mean carbon, is off by"
         f" {off.baseline_median_absolute_percent:.0f} % and"
         f" {off.baseline_p90_absolute_percent:.0f} %."
@@ -373,8 +373,8 @@ def best_and_worst_region(
     """
     return charts.sentence(
         "{clean:mass} and {dirty:mass}, {less:times 2} and {more:times 2} what it does in your"
-        " place: the electricity follows the grid and the building, while the making of the"
-        " hardware stays the same wherever it runs.",
+        " place. The electricity depends on the grid and the building; making the hardware emits"
+        " the same everywhere.",
         provided=known,
         otherwise="{nobody}.",
     )
@@ -383,8 +383,8 @@ def best_and_worst_region(
 def never_waiting(carbon_kg: Any, always: Any, left: Any, known: Any, nobody: Any) -> Display:
     """What is left where the hardware always works [kg CO2e], and its share."""
     return charts.sentence(
-        "{always:mass} instead of {carbon_kg:mass}: {left:percent} is left, since the work itself"
-        " takes what it takes; what goes away is the draw of hardware that waits, and its wear.",
+        "{always:mass} instead of {carbon_kg:mass}: {left:percent} is left. Power and wear of idle"
+        " hardware go away; those of the work stay.",
         provided=known,
         otherwise="{nobody}.",
     )
@@ -393,7 +393,7 @@ def never_waiting(carbon_kg: Any, always: Any, left: Any, known: Any, nobody: An
 def half_making(even: Any, cleanest: float, known: Any, nobody: Any) -> Display:
     """The grid where making the hardware is half of the carbon, and the cleanest one [g/kWh]."""
     return charts.sentence(
-        "{even:number 2} g/kWh: there the electricity emits as much as the share of the making. The"
+        "{even:number 2} g/kWh: there the electricity emits as much as making the hardware. The"
         " cleanest region has {cleanest:whole} g/kWh.",
         provided=known,
         otherwise="{nobody}.",

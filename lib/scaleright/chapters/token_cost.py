@@ -299,7 +299,8 @@ def sizes(compared: pd.DataFrame, case: Any) -> Display:
         formats=dict.fromkeys(("median", "dearest", "cheapest"), "load")
         | {"parameters": "billions", "tokens/s": "whole", "in": "usd", "out": "usd"},
     )
-    return charts.at_defaults(table, pace, contract)
+    shown = charts.folded(table, "Four models of about these sizes")
+    return charts.at_defaults(shown, pace, contract)
 
 
 def eight_and_fourteen(compared: pd.DataFrame, case: Any) -> Display:

@@ -213,11 +213,10 @@ def measured(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) 
     return charts.show(
         _by_speed(case, speeds, rates, "number", PER_CHIP),
         name="measured",
-        caption="InferenceMAX, December 2025 and January 2026; Hopper with vLLM, B200 with the"
-        " better of vLLM and TensorRT-LLM, GB200 with prefill kept apart; at most 64 requests on"
-        " Hopper.",
+        caption="InferenceMAX, December 2025 and January 2026: Hopper with vLLM, at most 64"
+        " requests; B200 with the better of vLLM and TensorRT-LLM; GB200 with prefill apart.",
         alt="Measured output tokens per second of one chip against tokens per second of a user for"
-        " GPT-OSS-120B: B200 and GB200 far above H100 and H200, the gap growing with speed.",
+        " GPT-OSS-120B: B200 and GB200 far above H100 and H200.",
     )
 
 
