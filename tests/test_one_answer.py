@@ -106,7 +106,7 @@ def test_what_a_display_takes_otherwise_is_beside_its_answer(pages):
     of = pages["vendor_claims"]
     said = of.page.beside_usual(of.case, of.usual)
     words = said._repr_mimebundle_()["text/plain"]
-    assert "a bound for each of the two" in words and "without drafts" in words
+    assert "a bound for each of the two" in words and "without speculative decoding" in words
     assert "usual engines of one node or rack, by which a token is priced" in words
 
 

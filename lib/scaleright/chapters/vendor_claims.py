@@ -147,8 +147,8 @@ def beside_usual(case: Any, usual: Usual) -> Display:
     missing = where(newer.served, older.why_not, newer.why_not)
     short = where(newer.served, case.older, case.newer)
     bound = (
-        "That lead takes the fastest of all layouts of up to 64 chips, an upper bound for either"
-        " chip. On the usual engines of one node or rack, which price tokens in other chapters, "
+        "That lead takes the fastest of all layouts of up to 64 chips: a bound for each of the two."
+        " On the usual engines of one node or rack, which price tokens in other chapters, "
     )
     cost = charts.phrase(
         ". At {case.utilization:percent} utilization a million output tokens with their prompts"
