@@ -148,7 +148,7 @@ def beside_usual(case: Any, usual: Usual) -> Display:
     short = where(newer.served, case.older, case.newer)
     bound = (
         "That lead takes the fastest of all layouts of up to 64 chips: a bound for each of the two."
-        " On the usual engines of one node or rack, which price tokens in other chapters, "
+        " On the usual engines of one node or rack, by which a token is priced in other chapters, "
     )
     cost = charts.phrase(
         ". At {case.utilization:percent} utilization a million output tokens with their prompts"
