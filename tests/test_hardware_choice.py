@@ -43,6 +43,10 @@ CASE = {
     "least_providers": 1,
     "precision": "usual",
     "training_precision": "BF16",
+    "cached_share": 0.0,
+    "traffic": "unknown",
+    "requests_per_day": 2e5,
+    "peak_to_mean": 1.4,
 }
 
 
@@ -61,15 +65,17 @@ def any_chip(given) -> hw.Priced:
     training, own = case.task == "training", case.paid == "own"
     load = Load(case.input_tokens, case.output_tokens)
     node = case.model, chip, case.precision
-    served = node_speed(tables.engines, *node, load, case.pace_tokens_per_s)
+    demand = tables.demand(case)
+    served = node_speed(tables.engines, *node, load, case.pace_tokens_per_s, demand)
+    busy = demand.busy(served.seated, load, case.utilization)
     asked = case.model, chip, case.training_precision, case.tokens_per_s
     trained = training_speed(tables.trained, *asked)
     speed = hw.Speed.of(training, served, trained, tables.least(*node))
     paid = tables.hours.paid(chip, case.contract)
-    owned = tables.owned_hour(chip, case.setting, training, case.utilization)
+    owned = tables.owned_hour(chip, case.setting, training, busy.share)
     hour = ChipHour.of(spec, paid, owned, own)
     listed = considered(spec, "all", "any", case.least_providers, own)
-    return hw.Priced.of(chip, speed, hour, listed, case.tokens_per_s, case.utilization)
+    return hw.Priced.of(chip, speed, hour, listed, case.tokens_per_s, busy)
 
 
 TRAINING = {"task": "training", **hw.usual()["training"]}
@@ -188,6 +194,31 @@ def test_the_probability_is_that_of_the_first_rows_and_none_without_a_second(any
         assert all(0 <= of <= loss * (1 + 1e-9) for of in worth)
     nowhere = quantities.evaluate(asked[:2], {"pace_tokens_per_s": 1e4})
     assert np.isnan(nowhere).all()
+
+
+TRAFFIC = {"traffic": "conversation", "peak_to_mean": 1.4}
+
+
+def test_known_traffic_gives_every_chip_a_utilization_of_its_own(any_chip):
+    few, many = (any_chip.at(**TRAFFIC, requests_per_day=of) for of in (1e3, 1e8))
+    same = any_chip.at(**TRAFFIC, requests_per_day=1e8, utilization=0.9, tokens_per_s=10.0)
+    assert few["load"].max() < 0.2 and many["load"].between(0.3, 0.95).all()
+    assert many["usd"].equals(same["usd"])  # what was set before counts no more
+    assert few["usd"].equals(few["whole_usd"])
+    assert (many["idle_usd"] > many["usd"]).all() and (many["busy_usd"] < many["usd"]).all()
+    assert few.index[0] != many.index[0]  # one engine on few chips wins where it stands idle
+    assert few["chips"].min() == few["group"].min()
+
+
+def test_the_bill_of_known_traffic_is_that_of_its_whole_engines(any_chip):
+    rows = any_chip.at(**TRAFFIC, requests_per_day=3e5, contract="reserved")
+    a_day = 3e5 * 500 / 1e6
+    assert (24 * rows["bill_usd"] / a_day).to_numpy() == pytest.approx(rows["usd"].to_numpy())
+
+
+def test_training_has_no_traffic(any_chip):
+    plain, asked = any_chip.at(**TRAINING), any_chip.at(**TRAINING | TRAFFIC)
+    assert plain["usd"].equals(asked["usd"]) and (plain["load"] == 1).all()
 
 
 def test_a_contract_prices_the_chips_that_are_sold_under_it(any_chip):

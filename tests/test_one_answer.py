@@ -169,6 +169,17 @@ def test_the_cheapest_of_the_chips_that_both_offer_is_the_same(pages):
         assert chips[np.nanargmin(listed)] == chips[np.nanargmin(asked)]
 
 
+def test_known_traffic_costs_the_same_on_each_chip(pages):
+    one, other = pages["token_cost"], pages["hardware_compare"]
+    traffic = {"traffic": "conversation", "requests_per_day": 3e5, "peak_to_mean": 1.4}
+    for terms in ({"contract": "on demand"}, {"contract": "reserved", "model": "Llama-3.1-8B"}):
+        for chip in ("H100 SXM", "B200", "L40S"):
+            (listed,) = evaluate([one.price.rented], traffic | terms | {"accelerator": chip})
+            there = traffic | terms | {"chip": chip, "least_providers": 1}
+            (asked,) = evaluate([other.any_chip.usd], there)
+            assert listed == pytest.approx(asked, rel=1e-6, nan_ok=True)
+
+
 def test_both_say_the_same_of_how_sure_a_speed_is(pages):
     one, other = pages["token_cost"], pages["hardware_compare"]
     for chip in one.tables.chips:

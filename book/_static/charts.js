@@ -65,8 +65,24 @@
 
   // ---- the page's model ------------------------------------------------------------------------------------
 
-  /** What a script says, with the parts that the page tells once; each use gets its own copy, since Vega marks the rows it draws. */
-  const told = (script, shared) => JSON.parse(script.textContent, (key, value) => (value && value["sr-shared"] ? structuredClone(shared[value["sr-shared"]]) : value));
+  /** What stands for more in rows that `press/short.py` has written short. */
+  const SIGNS = { "@": "datum.", "~": '","', "#": ",0],[", "`": "(round(exp(0.00045*parseInt(slice(", "^": ",36)+6.9))/1e9)" };
+
+  /** A text of such rows, whole. */
+  function lengthened(text, signs) {
+    for (const sign of signs) text = text.replaceAll(sign, () => SIGNS[sign]);
+    return text.replace(/§(\d)([^§]*)§/g, (_, digits, places) => `[${places.match(new RegExp(`.{${digits}}`, "g")).map((one) => (one[0] === "-" ? "0/0" : parseInt(one, 36))).join()}]`);
+  }
+
+  /** Rows of texts, whole. */
+  function lengthenedRows({ "sr-rows": names, of, with: signs }) {
+    const rows = [], texts = of.map((text) => lengthened(text, signs));
+    for (let at = 0; at < texts.length; at += names.length) rows.push(Object.fromEntries(names.map((name, part) => [name, texts[at + part]])));
+    return rows;
+  }
+
+  /** What a script says, with rows whole and the parts that the page tells once; each use gets its own copy, since Vega marks the rows it draws. */
+  const told = (script, shared) => JSON.parse(script.textContent, (key, value) => (value && value["sr-shared"] ? structuredClone(shared[value["sr-shared"]]) : value && value["sr-rows"] ? lengthenedRows(value) : value));
 
   /** A specification with the definitions that the page has told elsewhere and it names. */
   function whole(spec) {
@@ -571,7 +587,7 @@
 
   async function start() {
     const figures = [...document.querySelectorAll("figure.sr-chart")];
-    const shared = Object.assign({}, ...[...document.querySelectorAll("script.sr-shared")].map((script) => JSON.parse(script.textContent)));
+    const shared = Object.assign({}, ...[...document.querySelectorAll("script.sr-shared")].map((script) => told(script, {})));
     const specs = figures.map((figure) => told(figure.querySelector(".sr-spec"), shared));
     document.querySelectorAll("script.sr-model").forEach((script) => learn(told(script, shared)));
     specs.map(whole).forEach((spec) => learn((spec.usermeta || {}).scaleright || {}, spec.params));

@@ -19,6 +19,7 @@ from scaleright.decisions.hardware_candidates import named
 from scaleright.decisions.hardware_tables import HardwareTables
 from scaleright.decisions.hardware_training import NOT_FOUND
 from scaleright.decisions.two_chips import ChipDoubts
+from scaleright.inference.demand import Busy, usual_peaks
 from scaleright.ops import where
 from scaleright.quantity import Quantity, choose, given
 
@@ -30,6 +31,7 @@ NOTHING = "None of the chips considered can run it."
 def controls(case: Any) -> tuple[Controls, HardwareTables]:
     """The controls of the page, and the rows of what they choose; demand follows the task."""
     live = charts.controls(case).follow("task", choice.usual())
+    live.follow("traffic", usual_peaks())
     own = case.model in catalog.own_models()  # a page cannot choose it: found for this run alone
     trained = case.model if case.task == "training" or own else ""
     return live, HardwareTables.of(case["model"].choices, trained)
@@ -40,6 +42,7 @@ def answer(
     best: choice.Cheapest,
     doubts: ChipDoubts,
     tables: HardwareTables,
+    busy: Busy,
 ) -> Display:
     """The cheapest chip for the workload, the next, and how sure that is."""
     low, high, sure = doubts.low, doubts.high, doubts.choice
@@ -72,6 +75,7 @@ def answer(
     judged, as_of = _judged(case, best, tables), where(there, best.age, "none")
     span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
     ways = "the " + winner, " per million", "the " + runner_up
+    load, source = best.of["load"], charts.utilization_source(busy)
     likely, known = charts.odds(sure, runner_up != "", *ways)
     return charts.answer_card(
         "Take the {winner} to {verb} {case.model}.",
@@ -79,9 +83,9 @@ def answer(
         "per million {tokens}",
         "{likely}",
         "It is the cheapest of chips {terms}. {then}",
-        "That is for {work} at {case.utilization:percent} utilization.{guess}{wider}{known}",
+        "That is for {work} at {load:percent 2} utilization, {source}.{guess}{wider}{known}",
         provided=there,
-        otherwise="For {work} at {case.utilization:percent} utilization {refusal}.{wider}",
+        otherwise="For {work} {refusal}.{wider}",
         range="{span}",
         as_of="{as_of}",
         model_error="{judged}",
@@ -139,9 +143,9 @@ def ranking(best: choice.Cheapest, any_chip: choice.Priced, form: Any) -> Any:
     )
 
 
-def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display:
-    """How a group of the cheapest chip runs the model of so many bytes, what the demand takes, and
-    what Andreessen Horowitz says.
+def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any, peak: Any) -> Display:
+    """How a group of the cheapest chip runs the model of so many bytes, what the demand at its peak
+    takes [token/s], and what Andreessen Horowitz says.
     """
     of, training = best.of, case.task == "training"
     group_size, chips, bill = of["group"], of["chips"], of["bill_usd"]
@@ -166,7 +170,7 @@ def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any) -> Display
     rule = choice.source_rule(training, weights, interactive)
     agrees = where(choice.agrees(rule, best.chip), "agrees", "disagrees")
     return charts.sentence(
-        "One <strong>{best.chip}</strong> {does} A demand of {case.tokens_per_s:whole} tokens a"
+        "One <strong>{best.chip}</strong> {does} A demand of {peak:whole} tokens a"
         " second at its peak takes <strong>{chips:whole}</strong>, which cost {bill:usd} an hour:"
         " {whole:usd} a million where whole groups are paid for.{other} Andreessen Horowitz's rule"
         " for such a workload is the {rule}, which {agrees} with the computed answer.",

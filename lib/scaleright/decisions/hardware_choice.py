@@ -18,14 +18,15 @@ from scaleright.costs.serving_doubts import load_spread
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import ChipHour, candidate_rows
 from scaleright.decisions.hardware_training import TrainingSpeed
+from scaleright.inference.demand import Busy
 from scaleright.inference.fleet import whole_groups
 from scaleright.inference.node_speed import NodeSpeed
 from scaleright.information import spread_between
 from scaleright.ops import first_case, item, minimum, where
 from scaleright.order import noiseless
 from scaleright.quantity import Quantity, at, choose, evaluate, least, over, place_after
-from scaleright.quantity.graph import parameter
 from scaleright.quantity.lists import place_of_least, word_at
+from scaleright.ranges import Ends
 
 SMALLER_CARD_BYTES = 48e9 * 1.1
 """Memory of the largest of the smaller cards that Andreessen Horowitz names (A40, A6000): 48 GB, as
@@ -121,10 +122,11 @@ class Priced:
     speed, hour : what it does, and what an hour of it costs
     usd : price of a million tokens at the utilization [USD], nan where it cannot run the workload,
         is not considered or has no price
-    idle_usd, busy_usd : the same at the ends of the utilization that comes, see `load_spread` [USD]
+    idle_usd, busy_usd : the same at the ends of the utilization that comes, see `Busy.ends` [USD]
     listed_usd : the same on demand, or owned [USD]
     chips, bill_usd : whole groups for the demand at its peak [1], and what they cost [USD/h]
     whole_usd : price of a million tokens where whole groups are paid for [USD]
+    load : utilization, which differs by chip where it follows from traffic [1]
     """
 
     chip: Quantity
@@ -137,6 +139,7 @@ class Priced:
     chips: Any
     bill_usd: Any
     whole_usd: Any
+    load: Any
 
     @classmethod
     def of(
@@ -146,30 +149,35 @@ class Priced:
         hour: ChipHour,
         considered: Any,
         tokens_per_s: Any,
-        utilization: Quantity,
+        busy: Busy,
     ) -> Self:
-        """That of a demand at its peak [token/s] and its utilization [1]."""
-        chips = whole_groups(speed.groups, tokens_per_s).chips
+        """That of a demand at its peak where no traffic is known [token/s], and of the utilization:
+        as set, or of the whole engines that a known traffic takes.
+        """
+        known, load, factor = busy.demand.known, busy.share, load_spread()
+        engines = busy.fleet.peak * busy.engine.chips
+        chips = where(known, engines, whole_groups(speed.groups, tokens_per_s).chips)
         bill, runs = chips * hour.usd, considered & speed.runs
 
         def price(usd_per_hour: Any, rate: Any, there: Any) -> Any:
-            usd = usd_per_million_tokens(usd_per_hour, rate, utilization)
+            usd = usd_per_million_tokens(usd_per_hour, rate, load)
             return where(runs & there, usd, NAN)
 
-        usd, factor = price(hour.usd, speed.tokens_per_s, hour.there), load_spread()
-        loads = utilization / factor, minimum(utilization * factor, 1.0)
-        idle, busy = (at(usd, **{parameter(utilization) or "": load}) for load in loads)
+        usd = price(hour.usd, speed.tokens_per_s, hour.there)
+        ends = busy.ends(Ends(load, load / factor, minimum(load * factor, 1.0)))
+        idle, most = (at(usd, load=end) for end in (ends.low, ends.high))
         return cls(
             chip,
             speed,
             hour,
             usd,
             idle,
-            busy,
+            most,
             price(hour.listed_usd, speed.tokens_per_s, True),
             chips,
             bill,
-            price(bill, tokens_per_s, hour.there),
+            where(known, usd, price(bill, tokens_per_s, hour.there)),
+            load,
         )
 
     @property
@@ -177,7 +185,7 @@ class Priced:
         """Its numbers by name, those of its speed, and those of its hour, their names after
         hour_.
         """
-        names = ("usd", "idle_usd", "busy_usd", "chips", "bill_usd", "whole_usd")
+        names = ("usd", "idle_usd", "busy_usd", "chips", "bill_usd", "whole_usd", "load")
         own = {name: getattr(self, name) for name in names}
         hour = {
             f"hour_{name}": getattr(self.hour, name) for name in ("usd", "low", "high", "apart")

@@ -3,7 +3,7 @@ rows for `choose`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Self
 
@@ -13,12 +13,14 @@ from scaleright.costs.owned_hours import OwnedHour, owned_rows
 from scaleright.decisions.hardware_candidates import candidate_rows
 from scaleright.decisions.hardware_training import Rows, training_rows
 from scaleright.formulas import lookup
+from scaleright.inference.demand import Demand
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.formats import FORMATS, USUAL, released_in
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
 from scaleright.inference.pacing import fastest
 from scaleright.market import Hours
+from scaleright.ops import where
 from scaleright.quantity import choose
 from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
 
@@ -96,6 +98,21 @@ class HardwareTables:
             owned_rows(tuple(chips)),
             shapes,
         )
+
+    def demand(self, case: Any) -> Demand:
+        """The traffic of a case, of which training has none."""
+        found = Demand.of(case, case.contract, case.paid == "own")
+        return replace(found, known=found.known & (case.task != "training"))
+
+    def peak(self, case: Any) -> Any:
+        """Tokens in a second of the busiest time [token/s]: of the traffic, or as set."""
+        demand = self.demand(case)
+        load = Load(case.input_tokens, case.output_tokens, case.cached_share)
+        return where(demand.known, demand.peak_tokens_per_s(load), case.tokens_per_s)
+
+    def mean_over_peak(self, case: Any) -> Any:
+        """Tokens of a day over those if all of it were busiest [1]."""
+        return where(self.demand(case).known, 1 / case.peak_to_mean, case.utilization)
 
     def shape(self, model: Any) -> Transformer:
         """The shape of a model, whose fields follow the choice."""

@@ -71,7 +71,7 @@ class ChipDoubts:
     high: Any
 
     @classmethod
-    def of(cls, case: Any, best: Cheapest, tables: HardwareTables) -> Self:
+    def of(cls, case: Any, best: Cheapest, tables: HardwareTables, known: Any = False) -> Self:
         """Those of a case of quantities.
 
         Parameters
@@ -79,6 +79,8 @@ class ChipDoubts:
         case : task, model, paid and contract
         best : the cheapest chip and the next; the power of an owned one follows its load, so that
             this is no longer the same on both
+        known : whether the traffic is: then each is as busy as its whole engines let it be [truth
+            value]
         """
         training, own = case.task == "training", case.paid == "own"
         kinds = {name: KINDS[bool(of.experts)] for name, of in tables.models.items()}
@@ -88,7 +90,7 @@ class ChipDoubts:
         loads = spread_between(*(here[at] / there[at] for at in ("busy_usd", "idle_usd")))
         spreads = {
             SPEED: spread_apart(here["off"], there["off"], common),
-            LOAD: where(own & (case.task != "training"), abs(loads), 0.0),
+            LOAD: where((own | known) & (case.task != "training"), abs(loads), 0.0),
             RENT: rents_apart(loose, loose),
             PRICE: spread_apart(here["hour_apart"], there["hour_apart"], 0.0),
         }
@@ -107,7 +109,7 @@ class ChipDoubts:
         """What knowing each input would save in expectation before one of both is taken
         [USD/month].
 
-        tokens_per_s, utilization : the demand at its peak [token/s], and mean over peak [1]
+        tokens_per_s, utilization : the demand at its peak [token/s], and its mean over that [1]
         """
         a_day = tokens_per_s * utilization * SECONDS_PER_HOUR * HOURS_PER_DAY
         return {name: usd_per_month(a_day, usd) for name, usd in self.choice.worth().items()}

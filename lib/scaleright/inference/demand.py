@@ -116,10 +116,11 @@ class Demand:
     available: Any = 1.0
 
     @classmethod
-    def of(cls, case: Any, contract: Any = None) -> Demand:
+    def of(cls, case: Any, contract: Any = None, own: Any = False) -> Demand:
         """That of a case: traffic, requests_per_day, peak_to_mean.
 
         contract : by which hours are paid; none where chips are owned
+        own : whether they are, if a case may have either [truth value]
         """
         found = cls(
             case.traffic != UNKNOWN,
@@ -129,8 +130,13 @@ class Demand:
         )
         if contract is None:
             return found
-        up = where(contract == "spot", available_share(STARTUP_S, SPOT_MTBF_S), 1.0)
-        return replace(found, stands=binds(contract), available=up)
+        spot = where(own, False, contract == "spot")
+        up = where(spot, available_share(STARTUP_S, SPOT_MTBF_S), 1.0)
+        return replace(found, stands=where(own, True, binds(contract)), available=up)
+
+    def peak_tokens_per_s(self, load: Load) -> Any:
+        """Output tokens of the busiest time [token/s]."""
+        return self._traffic(load).peak_per_s * load.output_tokens
 
     def part(self, share: Any) -> Demand:
         """That of so large a share of the requests [1], which come as all of them do."""

@@ -29,6 +29,7 @@ from scaleright.press.addresses import table_file
 from scaleright.press.execute import answer, carried
 from scaleright.press.parameters import show
 from scaleright.press.scenarios import Scenario
+from scaleright.press.short import short
 
 CASE = "## Your case"
 """The heading under which a chapter says what its parameters are."""
@@ -180,6 +181,8 @@ _SCRIPT = re.compile(r'(<script type="application/json" class="sr-(?:spec|model)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _LONG = 1000
 """Characters from which on a part of a script is told once."""
+_CONTROL = {"name", "label", "kind"}
+"""Parts of what a script tells of a control."""
 
 
 def _may_be_long(part: Any) -> bool:
@@ -190,9 +193,11 @@ def _may_be_long(part: Any) -> bool:
 
 
 def _key(part: Any) -> str:
-    """What names a long text or list; empty for anything else."""
-    text = page_json(part) if isinstance(part, (str, list)) else ""
-    return hashlib.sha256(text.encode()).hexdigest()[:12] if len(text) > _LONG else ""
+    """What names a long text or list, or a control; empty for anything else."""
+    control = isinstance(part, dict) and part.keys() >= _CONTROL
+    text = page_json(part) if control or isinstance(part, (str, list)) else ""
+    told = control or len(text) > _LONG
+    return hashlib.sha256(text.encode()).hexdigest()[:12] if told else ""
 
 
 def _long(part: Any) -> Iterator[tuple[int, str]]:
@@ -261,11 +266,11 @@ def _share(notebook: dict) -> None:
     rest = iter(scripts)
     for data, text in zip(outputs, texts, strict=True):
         data["text/html"] = _SCRIPT.sub(
-            lambda script: script[1] + page_json(lean(next(rest))), text
+            lambda script: script[1] + page_json(short(lean(next(rest)))), text
         )
     if shared:
         outputs[0]["text/html"] = (
-            f'<script type="application/json" class="sr-shared">{page_json(shared)}</script>'
+            f'<script type="application/json" class="sr-shared">{page_json(short(shared))}</script>'
             + outputs[0]["text/html"]
         )
 
