@@ -57,3 +57,13 @@ def test_mentions_become_links_outside_of_links_headings_and_code():
 
 def test_a_book_without_words_for_chapters_has_none(tmp_path):
     assert mentions.read(tmp_path / "none.yml") == {}
+
+
+@pytest.mark.parametrize("chapter", Book(ROOT).chapters())
+def test_a_chart_elsewhere_is_named_by_its_number_and_not_by_where_it_stands(chapter):
+    text = Book(ROOT).text(chapter).read_text(encoding="utf-8")
+    told = re.findall(r"(?:chart|figure|table)s? (?:above|below)\b", text, re.IGNORECASE)
+    assert not told, 'link it: <a href="#chart-NAME">the chart of ...</a> says its number'
+    module = ROOT / "lib" / "scaleright" / "chapters" / f"{chapter}.py"
+    named = set(re.findall(r"\bname=\"([\w-]+)\"", module.read_text(encoding="utf-8") + text))
+    assert set(re.findall(r'href="#chart-([\w-]+)"', text)) <= named
