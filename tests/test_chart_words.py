@@ -197,5 +197,10 @@ def test_a_card_is_a_decision_its_number_how_sure_and_why_and_a_line_that_unfold
 
 
 def test_confidence_falls_with_the_probability():
-    said = [charts.confidence(share) for share in (1.0, 0.95, 0.7, 0.5)]
-    assert said == ["Virtually certain.", "Very likely.", "Likely.", "Could go either way."]
+    said = [charts.confidence(share, "it pays") for share in (1.0, 0.95, 0.7, 0.5)]
+    assert said == [
+        "Virtually certain, 100 %: it pays.",
+        "Very likely, 95 %: it pays.",
+        "Likely, 70 %: it pays.",
+        "Could go either way, 50 %: it pays.",
+    ]

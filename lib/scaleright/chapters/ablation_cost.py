@@ -53,7 +53,7 @@ def _why_not(case: Any, mine: Cluster) -> Any:
 def _elsewhere(case: Any, best: Cheapest) -> Any:
     """What the study would cost on the cheapest platform, in words."""
     other = charts.phrase("On {best.platform} it would cost {best.usd:usd}.")
-    cheapest = "No platform whose architecture the fit has seen is cheaper."
+    cheapest = "No other platform that could be tested against published runs is cheaper."
     other = where(best.platform == case.accelerator, cheapest, other)
     return where(best.usd > 0, other, "No other platform is rented out so.")
 
@@ -97,8 +97,8 @@ def answer(
         " {decision.usd:usd} and is right about the large run in {right:percent} of cases,"
         " {least_right:percent} to {most_right:percent} by the studies that differ most."
         " {runs:whole} runs take {hours:whole} chip-hours at {price:usd}.{small} Only platforms"
-        " whose architecture the fit has seen are compared.{known} The range covers prices that no"
-        " contract fixes, and how far published runs were from the model.",
+        " that could be tested against published runs are compared.{known} The range covers prices"
+        " that no contract fixes, and how far published runs were from the model.",
         provided=study.done & study.hour.there,
         otherwise="There is no such study: {why}.",
         range="{low_usd:usd} to {high_usd:usd} (90 %)",

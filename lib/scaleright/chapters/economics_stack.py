@@ -43,7 +43,7 @@ def answer(
     paid = where(case.way == OWNED, "of your own", rented)
     next_one, lead = bill.second / total, where(share > 0.5, "Most", "The largest part")
     clear = charts.phrase("Clear: the next layer takes {next_one:percent}.")
-    close = charts.phrase("Could go either way: the next layer takes {next_one:percent}.")
+    close = charts.phrase("Not by much: the next layer takes {next_one:percent}.")
     likely = where(next_one < share / CLEAR, clear, close)
     judged = charts.predicted_within(speed.low, speed.high, speed.lent)
     return charts.answer_card(

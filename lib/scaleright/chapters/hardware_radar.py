@@ -38,13 +38,11 @@ def answer(
     drift, weight = work.drift, sum(weights)
     then = charts.phrase("Next comes the {next_best} with {second:number 3}.")
     likely, short = _sure(lead, moved)
-    sure = charts.phrase(
-        "Odds: after another round's software it is still ahead of the next with {likely:chance}"
-        " probability, and taking it is expected to cost {short:number 2} points."
-    )
+    sure = charts.phrase("Taking it is expected to cost {short:number 2} points.")
     sure = where(next_best == "", "", sure)
     then = where(next_best == "", "No other chip can be placed.", then)
-    word = where(next_best == "", "", charts.confidence(likely))
+    ahead = charts.confidence(likely, "it still leads after another round's software")
+    ahead = where(next_best == "", "", ahead)
     guess = where(at(on.measured, chip=winner) > 0, "", ", placed by its datasheet alone,")
     each = [
         (charts.phrase("the {name} wins {share:percent}"), share >= 0.005)
@@ -59,7 +57,7 @@ def answer(
         "By your weights, the {winner}{guess} leads for {case.benchmark} {case.scenario}.",
         "{best:number 3}",
         "of 10 points, of chips {terms}",
-        "{word}",
+        "{ahead}",
         "{then}",
         "{sure}",
         provided=winner != "",

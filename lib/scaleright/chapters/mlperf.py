@@ -25,14 +25,12 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
     reliable, known = say(tested.mean(), "percent"), why_not == ""
     hour, hour_old, dollar = found.hour, found.hour_old, case.metric == "dollar"
     rents = charts.phrase(" Rents: {hour.usd:usd} an hour ({hour.counted}) and {hour_old.usd:usd}")
-    rents = where(dollar, rents + charts.phrase(" ({hour_old.counted})."), "")
+    rents = where(dollar & known, rents + charts.phrase(" ({hour_old.counted})."), "")
     age, old_age = hour.age, hour_old.age
     ages = where(age == old_age, age, charts.phrase("{age} and {old_age}"))
     listed = where(dollar & known, charts.phrase(", {ages} (rents)"), "")
     sure, ahead = found.choice, where(gain >= 1, case.new_chip, case.old_chip)
-    odds = charts.how_sure(sure, "the " + ahead, kind="percent", does="does more")
-    odds = where(known, charts.phrase("Odds: {odds}.{rents}"), "")
-    likely = charts.confidence(sure.sureness)
+    likely, odds = charts.odds(sure, known, "the " + ahead, kind="percent", does="does more")
     more, behind = where(gain >= 1, gain, 1 / gain), where(gain >= 1, case.old_chip, case.new_chip)
     least, most = where(gain >= 1, low, 1 / high), where(gain >= 1, high, 1 / low)
     span = where(known, charts.phrase("{least:number} to {most:times}"), "none")
@@ -46,7 +44,7 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
         "the work of the {behind}, {per}",
         "{likely}",
         "The {case.statistic} submissions of round {found.in_round}: {against} per accelerator.",
-        "{odds}",
+        "{odds}{rents}",
         provided=known,
         otherwise="On {case.benchmark}, {case.scenario}, one <strong>{case.new_chip}</strong>"
         " cannot be compared with one <strong>{case.old_chip}</strong> {per}: {why_not}.",

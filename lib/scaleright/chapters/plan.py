@@ -66,7 +66,7 @@ def own_plan(case: Any, four: FourWays) -> SimpleNamespace:
         decision=decision,
         usd=usd,
         because=where(some, second, alone),
-        sure=where(some, charts.confidence(four.sureness), "Certain."),
+        sure=where(some, charts.confidence(four.sureness, "no other way is cheaper"), "Certain."),
         there=four.fleet.served & (usd < float("inf")),
         helps=where(lacking > 0, short, "Nothing has to give."),
         steps=_own_steps(case, four, decision),

@@ -54,7 +54,7 @@ def answer(
     nearest = charts.phrase("the {best.platform}, {best.usd:usd}")
     nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
     other = charts.phrase("On as many {best.platform} it would cost {best.usd:usd}.")
-    mine_best = "No platform whose architecture the fit has seen is cheaper."
+    mine_best = "No other platform that could be tested against published runs is cheaper."
     other = where(best.platform == case.accelerator, mine_best, other)
     span = charts.phrase("{low_usd:usd} to {high_usd:usd} (90 %)")
     none = "none: it does not run, would not if it failed more, or has no price"
@@ -71,13 +71,13 @@ def answer(
         "That is {how}: {hours.total:whole} chip-hours at {hour_usd:usd}, as runs go that were"
         " published; with experiments and people, the project costs {cost.total:usd}. The fastest"
         " layout, never stopped, would take {least_days:days} and {least_usd:usd}: a bound that"
-        " hardly any run comes near. Platforms are compared whose architecture the fit has"
-        " seen.{known} The range is from how far published runs were from what the model says,"
-        " failures and prices that nothing fixes.",
+        " hardly any run comes near. Only platforms that could be tested"
+        " against published runs are compared.{known} The range is from how far published runs were"
+        " from what the model says, failures and prices that nothing fixes.",
         provided=run.done & run.hour.there,
         otherwise="Pretraining <strong>{case.model}</strong> {fails} on"
         " <strong>{case.chips:whole} {case.accelerator}</strong>: {why} On as many chips,"
-        " the cheapest platform whose architecture the fit has seen is {nearest}.",
+        " the cheapest platform that could be tested against published runs is {nearest}.",
         range="{span}",
         as_of="{mine.age} (rents){sold}",
         model_error="{trusted.basis}; {real}",

@@ -46,9 +46,11 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
     nearest = charts.phrase("the {best.name}, {best.usd:usd}")
     nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
     other = charts.phrase("On as many {best.name} it would cost {best.usd:usd}.")
-    cheapest = "No platform whose architecture the fit has seen is cheaper."
+    cheapest = "No other platform that could be tested against published runs is cheaper."
     other = where(best.name == case.accelerator, cheapest, other)
     other = where(best.usd > 0, other, "It runs on no other platform that is rented out so.")
+    hardly = " People's labels cost more than machines, so the chip hardly matters to the bill."
+    other += where(people_usd > machines, hardly, "")
     compared = (best.usd > 0) & (best.choice.other > 0) & (best.choice.probability >= 0)
     ways = "the " + best.name, "", "the " + best.other
     likely, known = charts.odds(best.choice, compared, *ways)
@@ -60,13 +62,13 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
         "{likely}",
         "{other}",
         "That is {case.trained}, at {hour.usd:usd} an hour ({hour.counted}). The largest part of a"
-        " round is {part}, {share:percent} of it. Only platforms whose architecture the fit has"
-        " seen are compared.{known} The range covers prices that no contract fixes, and how far"
-        " published runs were from the model.",
+        " round is {part}, {share:percent} of it. Only platforms that could be"
+        " tested against published runs are compared.{known} The range covers prices that no"
+        " contract fixes, and how far published runs were from the model.",
         provided=why == "",
         otherwise="Post-training <strong>{case.model}</strong> by {method} does not run so:"
-        " {why}. On as many chips, the cheapest platform whose architecture the fit has seen is"
-        " {nearest}.",
+        " {why}. On as many chips, the cheapest platform that could be tested against published"
+        " runs is {nearest}.",
         range="{low:usd} to {high:usd} of machines (90 %)",
         as_of="{hour.age} (rents)",
         model_error=real.basis,

@@ -25,17 +25,16 @@ def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
     return charts.controls(declared).follow("accelerator", chips, mfu="mfu")
 
 
-def _further(life: Life, hour: Any, flop: Any, sure: Choice, repeats: laws.Repeats) -> Any:
-    """What the budget buys, how often the smaller model sees its data, and the odds."""
+def _further(life: Life, hour: Any, flop: Any, repeats: laws.Repeats) -> Any:
+    """What the budget buys, and how often the smaller model sees its data."""
     case, ratio, passes = life.case, life.best.ratio, repeats.passes
-    known = charts.how_sure(sure, "the smaller one", " over its life")
     over = charts.phrase("in {passes:passes 2} over your unique tokens")
     cases = [(passes <= 1, "without a repeat of your unique tokens"), (repeats.worth >= 0.9, over)]
     over = first_case(cases, over + ", if a repeat taught as much as a fresh token")
     return charts.phrase(
         "The budget buys {flop:si FLOP} on the {case.accelerator} at {hour.usd:usd} an hour"
         " ({hour.counted}); the larger model has {ratio:number 2} tokens a parameter. The smaller"
-        " one is trained {over}. Odds: {known}."
+        " one is trained {over}."
     )
 
 
@@ -67,21 +66,24 @@ def answer(
         " <strong>{size:count} parameters on {tokens:count} tokens</strong>, {ratio:number 2}"
         " tokens a parameter. "
     )
-    further = where(pays, _further(life, hour, flop, sure, repeats), "")
-    likely = charts.confidence(sure.sureness)
+    likely, loss = charts.odds(sure, pays, "the smaller one", " over its life")
+    further = where(pays, _further(life, hour, flop, repeats) + loss, "")
+    spent = life.training_usd
     return charts.answer_card(
         "Train {smaller:count} parameters on {longer:count} tokens, not {size:count} on"
         " {tokens:count}.",
         "{saved:percent} less",
         "cost over a life of {lifetime:count 2} tokens",
         "{likely}",
-        "Both reach the loss that {case.budget_usd:usd} buys; the smaller one serves for less.",
+        "Both reach one loss. Training the smaller takes {spent:usd} instead of"
+        " {case.budget_usd:usd}, and its service earns that back. If your budget cannot grow, train"
+        " the larger.",
         "{further}",
         provided=pays,
         otherwise=words + "It is also the cheapest over its life: it reads and writes no more than"
         " {lifetime:count 2} tokens, too few for a smaller one to save half a percent.",
         always=True,
-        range="{range_low:count} to {range_high:count} parameters compute-optimal (90 %)",
+        range="{range_low:count} to {range_high:count} parameters for the larger (90 %)",
         as_of="{hour.age} (rents)",
         model_error="loss of runs larger than all that were fitted:"
         f" {charts.say(unseen.median, 'percent')} at the median,"

@@ -45,10 +45,11 @@ def answer(
     embodied_share = carbon.embodied_share
     run = charts.phrase("of CO2e for {case.chip_hours:whole} chip-hours of {case.accelerator}")
     work = where(training, run, "of CO2e for a million tokens of " + case.model)
-    known = charts.how_sure(best.choice, best.first, " of CO2e", best.second, "mass", "leaves less")
+    ways = best.first, " of CO2e", best.second, "mass", "leaves less"
+    likely, loss = charts.odds(best.choice, of.known, *ways)
     use, of_use = of.utilization, charts.utilization_source(of.busy)
-    odds = charts.phrase("Odds: {known}. Use {use:percent}, {of_use}. Water {water_l:volume}.")
-    odds, likely = where(of.known, odds, ""), charts.confidence(best.choice.sureness)
+    used = charts.phrase("Use {use:percent}, {of_use}. Water {water_l:volume}.")
+    odds = where(of.known, used + loss, "")
     measured = where(training, "", f"{newest_measured():%Y-%m} (energy), ")
     age = measured + look_up(years, case.place) + " (grid)"
     span = charts.phrase("{range_low:mass} to {range_high:mass} of CO2e (90 %)")

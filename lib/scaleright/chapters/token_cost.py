@@ -39,8 +39,9 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
     (cost_low, cost_high), choice = doubts.rented, doubts.choice
     rent = charts.phrase("Rent {case.accelerator} for {case.model}: it costs less than the API")
     call = charts.phrase("Call an API for {case.model}: rented {case.accelerator} costs more")
-    advice, likely = where(rented < api, rent, call), charts.confidence(choice.sureness)
-    further = where(found.known, _further(case, found, doubts), "")
+    advice, better = where(rented < api, rent, call), where(rented < api, "renting", "the API")
+    likely, loss = charts.odds(choice, found.known, better, " per million")
+    further = where(found.known, _further(case, found, doubts) + loss, "")
     (hour, asked), judged = paid, charts.predicted_within(speed.low, speed.high, speed.lent)
     judged = where(speed.served, judged, "none, since nothing is predicted")
     refusal = where(speed.served, charts.phrase("{paid.why}."), _refusal(speed))
@@ -90,18 +91,16 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
 
 
 def _further(case: Any, found: Found, doubts: ServingDoubts) -> Any:
-    """How it is served and paid, the range of the break-even, owning, and the odds, in words."""
+    """How it is served and paid, the range of the break-even, and owning, in words."""
     speed, (rented, owned, api), (_, own_even), _, (hour, asked) = found
     even_low, even_high = doubts.break_even
-    known = where(rented < api, "renting", "the API")
-    known = charts.how_sure(doubts.choice, known, " per million")
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     between = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
     return charts.phrase(
         "Both with prompts, in {speed.precision}, {case.pace_tokens_per_s:number 2} tokens per"
         " second or more per user; an hour at {hour.usd:usd} ({hour.counted}), the API at its price"
         " ({asked.counted}). Break-even: {between} (90 %). Owning costs {owned:usd} and beats the"
-        " API {own_even:load}. Odds: {known}."
+        " API {own_even:load}."
     )
 
 

@@ -38,60 +38,76 @@ def how_sure(
     'renting is cheaper with 92 % probability, and taking it is expected to cost $0.0261 a year too
     much'
     """
-    other = "" if isinstance(than, str) and not than else " than " + than
-    little = choice.expected_loss < NEXT_TO_NOTHING * minimum(choice.cost, choice.other)
     return (
-        taken
-        + f" {does}"
-        + other
+        _better(taken, does, than)
         + " with "
         + say(choice.sureness, "chance")
-        + " probability, and taking it is expected to cost "
-        + where(little, "less than a thousandth", say(choice.expected_loss, kind) + per)
-        + " too much"
+        + " probability, and taking "
+        + _loss(choice, per, kind)
     )
 
 
+def _better(taken: Any, does: str, than: Any) -> Any:
+    """The statement that the way taken is the better one, as `how_sure` has it."""
+    other = "" if isinstance(than, str) and not than else " than " + than
+    return taken + f" {does}" + other
+
+
+def _loss(choice: Choice, per: str, kind: str) -> Any:
+    """What the better way is expected to cost too much, as `how_sure` has it."""
+    little = choice.expected_loss < NEXT_TO_NOTHING * minimum(choice.cost, choice.other)
+    lost = where(little, "less than a thousandth", say(choice.expected_loss, kind) + per)
+    return "it is expected to cost " + lost + " too much"
+
+
 CONFIDENCE = (
-    (0.99, "Virtually certain."),
-    (0.9, "Very likely."),
-    (0.66, "Likely."),
-    (0.0, "Could go either way."),
+    (0.99, "Virtually certain"),
+    (0.9, "Very likely"),
+    (0.66, "Likely"),
+    (0.0, "Could go either way"),
 )
 """Words for the probability that the way taken is the better one, from so much on: the scale of the
 IPCC [mastrandrea2010, table 1], with the words people use for its "about as likely as not" and
 "more likely than not"."""
 
 
-def confidence(probability: Any) -> Any:
-    """How sure the better of two ways is, in words.
+def confidence(probability: Any, that: Any) -> Any:
+    """How sure the better of two ways is, in words, and what is that sure.
 
     probability : that the way that seems better is so, 0.5 to 1 [1]
+    that : the statement of which this is the probability, such as "owning is cheaper"
 
-    >>> confidence(0.57), confidence(0.66), confidence(0.995)
-    ('Could go either way.', 'Likely.', 'Virtually certain.')
+    >>> confidence(0.57, "owning is cheaper")
+    'Could go either way, 57 %: owning is cheaper.'
     """
     words: Any = ""
     for least, said in reversed(CONFIDENCE):
         words = where(probability >= least, said, words)
-    return words
+    return words + ", " + say(probability, "chance") + ": " + that + "."
 
 
 def odds(
-    choice: Choice, there: Any, taken: Any, per: str = "", than: Any = "", **more: Any
+    choice: Choice,
+    there: Any,
+    taken: Any,
+    per: str = "",
+    than: Any = "",
+    kind: str = "usd",
+    does: str = "is cheaper",
 ) -> tuple[Any, Any]:
-    """How sure a choice is, as a card says it: in a word, and in a sentence after a blank.
+    """How sure a choice is, as a card says it, and what being wrong is expected to cost, a sentence
+    after a blank.
 
     there : whether there is a choice; both are empty otherwise
-    taken, per, than, more : as of `how_sure`
+    taken, per, than, kind, does : as of `how_sure`
 
     >>> from scaleright.quantity import given
-    >>> word, said = odds(Choice(given("rent", 1.0), 2.0, {"rent": 0.5}), True, "renting")
-    >>> word.value, said.value[:54]
-    ('Very likely.', ' Odds: renting is cheaper with 92 % probability, and t')
+    >>> likely, loss = odds(Choice(given("rent", 1.0), 2.0, {"rent": 0.5}), True, "renting")
+    >>> likely.value, loss.value[:34]
+    ('Very likely, 92 %: renting is cheaper.', ' Taking it is expected to cost $0.')
     """
-    said = " Odds: " + how_sure(choice, taken, per, than, **more) + "."
-    return where(there, confidence(choice.sureness), ""), where(there, said, "")
+    likely = confidence(choice.sureness, _better(taken, does, than))
+    return where(there, likely, ""), where(there, " Taking " + _loss(choice, per, kind) + ".", "")
 
 
 def predicted_within(low: Any, high: Any, lent: Any) -> Any:

@@ -54,6 +54,14 @@ class Life:
     usual_mfu: Any
     service: InService
 
+    @property
+    def training_usd(self) -> Any:
+        """What training the cheapest over its life costs [USD]: more than the budget, which is what
+        the compute-optimal model of the same loss takes.
+        """
+        of = self.case.lifetime_tokens
+        return lifetime(*self.cheapest, of, self.train, self.serve).training_usd
+
     def ends(self) -> dict[str, Ends]:
         """Between which the inputs lie that nobody knows."""
         own = self.case.serving_mfu > 0
