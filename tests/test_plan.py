@@ -32,6 +32,9 @@ GRAPHS = (
     "buy_or_rent",
     "sustainability",
     "inference_ladder",
+    "model_routing",
+    "parallelism",
+    "scaling_laws",
 )
 """Chapters whose answers are compared."""
 
@@ -263,6 +266,10 @@ def chapter_says(graphs: dict, asked: Asked) -> dict[str, Any]:
     """What the chapter's own cells make of the parameters of a step, read from its graph."""
     values = validate(declared(asked.chapter, BOOK), asked.parameters)
     page = settings_tried.page(asked.chapter)
+    if asked.chapter == "parallelism":  # its layouts are searched for the case
+        names = {}
+        settings_tried.computed(asked.chapter, values, whole=False, left=names)
+        return {path: eval(path, names).value for path in asked.figures}
     if asked.chapter not in graphs:
         graphs[asked.chapter] = {}
         settings_tried.computed(asked.chapter, {}, whole=False, left=graphs[asked.chapter])

@@ -43,6 +43,8 @@ from scaleright.units import (
     usd,
 )
 
+ROUTED = {"Llama-3.1-8B": ("small", 0), "Llama-3.3-70B": ("medium", 1)}
+"""Models whose scores a tier of the chapter on routing has beside its usual others."""
 RENT, OWN, API, USE = "rent", "own", "call an API", "use what you own"
 
 
@@ -198,7 +200,11 @@ def size(found: Found) -> Step:
     told.append(
         f"of requests of which {percent(EASY)} are easy and {percent((1 - EASY) * HARD)} hard"
     )
-    asked = [Asked("model_routing", {"easy_share": EASY, "hard_share": HARD})]
+    mix: dict[str, Any] = {"easy_share": EASY, "hard_share": HARD}
+    asked = [Asked("model_routing", mix)]
+    if name in ROUTED and right is not None:
+        tier, place = ROUTED[name]
+        asked = [Asked("model_routing", mix | {tier: name}, {f"traffic.right({place})": right})]
     if right is None:
         return Step(f"{name}: nobody published the scores that would compare it.", told, asked)
     if of.quality:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from scaleright import scaling_laws as laws
-from scaleright.catalog import model
+from scaleright.catalog import DataError, model
 from scaleright.costs.platforms import BATCHES, usual_sequence
+from scaleright.costs.rent import compute_usd
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
 from scaleright.decisions.plan_runs import Runs, Ways
 from scaleright.decisions.plan_workload import LEAVES, STAYS, Workload
@@ -16,6 +17,7 @@ from scaleright.decisions.two_chips import errors_in_common, spread_apart
 from scaleright.footprint import Footprint, machine, place
 from scaleright.formulas import lookup, search
 from scaleright.information import expected_loss, probability_cheaper, spread_between
+from scaleright.market import hour, matmul_chips
 from scaleright.transformer import active_parameters, training_flop
 from scaleright.transformer.parameters import parameters
 from scaleright.units import MASSES, duration, figure, in_units, si, usd
@@ -149,6 +151,20 @@ def supply(found: Found) -> Step:
     )
 
 
+def _law_asked(chip: str, flop: float, mfu: float, best: float) -> Asked:
+    """The size that so much arithmetic trains best, as the chapter on scaling laws has it: for a
+    budget that buys just that, at the share of the peak of the run that is taken.
+    """
+    try:
+        rent = hour(chip).usd
+    except (LookupError, DataError):  # nobody rents it out by the hour
+        return Asked("scaling_laws", {})
+    mfu = figure(float(np.clip(mfu, 0.05, 0.8)), 6)
+    budget = float(compute_usd(flop, matmul_chips()[chip]["bf16_flops"], mfu, rent))
+    case = {"budget_usd": figure(budget, 6), "accelerator": chip, "contract": "on demand"}
+    return Asked("scaling_laws", case | {"mfu": mfu}, {"size": best})
+
+
 @search
 def size(found: Found) -> Step:
     now, row = found.figures, found.row
@@ -171,14 +187,7 @@ def size(found: Found) -> Step:
             f"Take a smaller model: {found.name} is {far:.1f} times as large as this much"
             " arithmetic trains best, and dearer in every answer."
         )
-    asked = Asked(
-        "scaling_laws",
-        {
-            "budget_usd": max(figure(now["usd"], 6), 1e3),
-            "accelerator": row["accelerator"],
-            "contract": "on demand",
-        },
-    )
+    asked = _law_asked(row["accelerator"], training_flop(size, found.tokens), now["mfu"], best)
     return Step(
         says,
         [
@@ -250,7 +259,10 @@ def layout(found: Found) -> Step:
                 " layouts that fit in memory it is the fastest"
             ),
         ],
-        [found.runs.asked(row, {"run.step.mfu": now["mfu"]}), Asked("parallelism", parameters_)],
+        [
+            found.runs.asked(row, {"run.step.mfu": now["mfu"]}),
+            Asked("parallelism", parameters_, {"split.fastest_mfu": now["mfu"]}),
+        ],
     )
 
 
