@@ -32,11 +32,14 @@ GRAPHS = (
     "buy_or_rent",
     "sustainability",
     "inference_ladder",
+    "cluster_efficiency",
     "model_routing",
     "parallelism",
     "scaling_laws",
 )
 """Chapters whose answers are compared."""
+SEARCHED = {"parallelism", "cluster_efficiency"}
+"""Chapters that search layouts for the case that they are run with."""
 
 
 def planned(name: str, **other: Any) -> WholePlan:
@@ -266,7 +269,7 @@ def chapter_says(graphs: dict, asked: Asked) -> dict[str, Any]:
     """What the chapter's own cells make of the parameters of a step, read from its graph."""
     values = validate(declared(asked.chapter, BOOK), asked.parameters)
     page = settings_tried.page(asked.chapter)
-    if asked.chapter == "parallelism":  # its layouts are searched for the case
+    if asked.chapter in SEARCHED:
         names = {}
         settings_tried.computed(asked.chapter, values, whole=False, left=names)
         return {path: eval(path, names).value for path in asked.figures}

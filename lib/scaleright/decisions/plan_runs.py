@@ -10,15 +10,18 @@ from typing import Any, Self
 
 import numpy as np
 
+from scaleright.catalog import DataError
 from scaleright.costs import pretraining
 from scaleright.costs.fastest_steps import PRECISIONS, SIZES, Steps
 from scaleright.costs.platforms import BATCHES
 from scaleright.costs.pretraining import people_usd, pretraining_usd, run_chip_hours
 from scaleright.costs.pretraining_doubts import Doubts, kept_share
 from scaleright.costs.pretraining_run import Hour, Run
+from scaleright.costs.rent import compute_usd
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions.plan_parts import Asked
-from scaleright.formulas import search
+from scaleright.formulas import lookup, search
+from scaleright.market import hour, matmul_chips
 from scaleright.quantity import at, evaluate, given
 from scaleright.quantity.graph import in_order, parameter
 from scaleright.units import figure
@@ -167,3 +170,38 @@ def runs_of(model: str, tokens: float, paid: str = "rent") -> Runs:
 
 
 __all__ = ["COLUMNS", "PRECISIONS", "USUAL", "Runs", "Ways", "runs_of"]
+
+
+LONGEST = 5000.0
+"""A deadline that binds nothing [d]."""
+
+
+@lookup
+def law_asked(chip: str, flop: float, mfu: float, best: float) -> Asked:
+    """The size that so much arithmetic trains best, as the chapter on scaling laws has it: for a
+    budget that buys just that, at the share of the peak of the run that is taken.
+    """
+    try:
+        rent = hour(chip).usd
+    except (LookupError, DataError):  # nobody rents it out by the hour
+        return Asked("scaling_laws", {})
+    mfu = figure(float(np.clip(mfu, 0.05, 0.8)), 6)
+    budget = float(compute_usd(flop, matmul_chips()[chip]["bf16_flops"], mfu, rent))
+    case = {"budget_usd": figure(budget, 6), "accelerator": chip, "contract": "on demand"}
+    return Asked("scaling_laws", case | {"mfu": mfu}, {"size": best})
+
+
+@lookup
+def cluster_asked(
+    runs: Runs, row: Mapping[str, Any], name: str, tokens: float, hours: float
+) -> Asked | None:
+    """A run in the chapter on how many chips: its chip-hours before that counts what such batches
+    take more; None where it has no such run: on chips of one's own, or not in BF16.
+    """
+    sizes = row["chips"] >= 8 and 1e10 <= tokens <= 1e14
+    if runs.values["paid"] != "rent" or row["precision"] != "BF16" or not sizes:
+        return None
+    case = {"model": name, "tokens": tokens, "deadline_days": LONGEST}
+    case |= {of: row[of] for of in ("accelerator", "chips", "batch")}
+    paid = {of: row.get(of, runs.values.get(of)) for of in ("paid", "contract", "seller")}
+    return Asked("cluster_efficiency", case | paid, {"yours.small_hours": float(hours)})

@@ -7,17 +7,15 @@ from typing import Any
 import numpy as np
 
 from scaleright import scaling_laws as laws
-from scaleright.catalog import DataError, model
+from scaleright.catalog import model
 from scaleright.costs.platforms import BATCHES, usual_sequence
-from scaleright.costs.rent import compute_usd
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
-from scaleright.decisions.plan_runs import Runs, Ways
+from scaleright.decisions.plan_runs import Runs, Ways, cluster_asked, law_asked
 from scaleright.decisions.plan_workload import LEAVES, STAYS, Workload
 from scaleright.decisions.two_chips import errors_in_common, spread_apart
 from scaleright.footprint import Footprint, machine, place
 from scaleright.formulas import lookup, search
 from scaleright.information import expected_loss, probability_cheaper, spread_between
-from scaleright.market import hour, matmul_chips
 from scaleright.transformer import active_parameters, training_flop
 from scaleright.transformer.parameters import parameters
 from scaleright.units import MASSES, duration, figure, in_units, si, usd
@@ -151,20 +149,6 @@ def supply(found: Found) -> Step:
     )
 
 
-def _law_asked(chip: str, flop: float, mfu: float, best: float) -> Asked:
-    """The size that so much arithmetic trains best, as the chapter on scaling laws has it: for a
-    budget that buys just that, at the share of the peak of the run that is taken.
-    """
-    try:
-        rent = hour(chip).usd
-    except (LookupError, DataError):  # nobody rents it out by the hour
-        return Asked("scaling_laws", {})
-    mfu = figure(float(np.clip(mfu, 0.05, 0.8)), 6)
-    budget = float(compute_usd(flop, matmul_chips()[chip]["bf16_flops"], mfu, rent))
-    case = {"budget_usd": figure(budget, 6), "accelerator": chip, "contract": "on demand"}
-    return Asked("scaling_laws", case | {"mfu": mfu}, {"size": best})
-
-
 @search
 def size(found: Found) -> Step:
     now, row = found.figures, found.row
@@ -187,7 +171,7 @@ def size(found: Found) -> Step:
             f"Take a smaller model: {found.name} is {far:.1f} times as large as this much"
             " arithmetic trains best, and dearer in every answer."
         )
-    asked = _law_asked(row["accelerator"], training_flop(size, found.tokens), now["mfu"], best)
+    asked = law_asked(row["accelerator"], training_flop(size, found.tokens), now["mfu"], best)
     return Step(
         says,
         [
@@ -206,6 +190,10 @@ def hardware(found: Found) -> Step:
     row, now, other = found.row, found.figures, following(found)
     chips, chip = row["chips"], row["accelerator"]
     asked = [found.runs.asked(row, {"run.usd": now["usd"], "run.days": now["days"]})]
+    if (
+        alike := cluster_asked(found.runs, row, found.name, found.tokens, now["hours"])
+    ) is not None:
+        asked.append(alike)
     if other is None:
         return Step(f"{chips:,} {chip}.", ["no other platform does it within the limits"], asked)
     then, rival = found.ways.rows[other], float(found.ways.usd[other])
