@@ -203,7 +203,7 @@ def rule_on_its_example() -> Display:
     """Clarifai's rule of hours a day, recomputed."""
     example = ("S2-4090-rule", "S2-second-year", "S2-4090-power-year", "S2-4090-rule-market")
     words = "The rule recomputed: first from Clarifai's own figures, then from the catalog's"
-    return charts.table(claims.table(ids=(*example, "S2-h100-rule")), words)
+    return charts.folded(charts.table(claims.table(ids=(*example, "S2-h100-rule")), words), words)
 
 
 def rule_by_hours(
@@ -299,7 +299,8 @@ def cheapest_plan(case: Any, plan: Quantity, break_even_hours: Quantity) -> Disp
 def deployment_tree(branches: pd.DataFrame) -> Display:
     """Clarifai's deployment tree, question by question [USD/year]."""
     bills = dict.fromkeys(("rent", "multi-cloud", "on premises"), "usd")
-    return charts.table(branches, "The tree, branch by branch; USD a year", bills)
+    shown = charts.table(branches, "The tree, branch by branch; USD a year", bills)
+    return charts.folded(shown, "The money of each branch of the tree")
 
 
 def cards_on_power() -> Display:
@@ -308,7 +309,8 @@ def cards_on_power() -> Display:
     formats = {"FP16, FP32 sums": "si FLOP/s"}
     formats |= dict.fromkeys((LIMIT_W, "energy [kWh]"), "whole")
     pair = cards_beside_chips().head(2)
-    return charts.table(pair[["what", *formats, "its price [USD]"]], words, formats)
+    shown = charts.table(pair[["what", *formats, "its price [USD]"]], words, formats)
+    return charts.folded(shown, "Two cards and one A100")
 
 
 def worth_of_knowing(sure: Choice) -> Display:

@@ -74,7 +74,8 @@ def then_and_now_sheet() -> Sheet:
         f" {ends['now']['date'].max():%Y-%m-%d}"
     )
     rows = in_words(both[[*columns, "high_at"]])
-    return Sheet(rows, words, formats={"times apart": "number 3"})
+    told = "The same chips then and now"
+    return Sheet(rows, words, formats={"times apart": "number 3"}, summary=told)
 
 
 def gpus_sheet() -> Sheet:
