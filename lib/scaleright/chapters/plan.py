@@ -15,7 +15,6 @@ from scaleright.decisions.plan_parts import STEPS
 from scaleright.decisions.plan_rows import open_row, plan_rows
 from scaleright.market import Hosts
 from scaleright.ops import first_case, where
-from scaleright.press import plans
 
 BILL = "USD"
 OWN = "your own service"
@@ -37,10 +36,11 @@ def controls(case: Any) -> tuple[Controls, DayChoices, Hosts, Sequence[str]]:
     return charts.controls(case), DayChoices.of(models, chips), Hosts(models), chips
 
 
-def rows(known: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The plan of each workload of the menu; that of the reader's own follows the controls."""
-    found = plan_rows({words: plans.preset(known[name]) for words, name in MENU.items()})
-    return {OWN: open_row("Serve your own requests")} | found
+def rows(offered: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The plan of each workload that is offered, by the words of the menu; that of the reader's own
+    follows the controls.
+    """
+    return {OWN: open_row("Serve your own requests")} | plan_rows(offered)
 
 
 def own_plan(case: Any, four: FourWays) -> SimpleNamespace:
