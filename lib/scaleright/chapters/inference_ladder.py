@@ -102,9 +102,9 @@ def by_rung(
     ahead = first_case(cases, "saves nothing")
     agrees = where(as_promised(saving), "agrees with", "differs from")
     return charts.sentence(
-        "{case.smaller} instead {ahead}. Rung by rung, quantizing and pruning save {first:percent}"
-        " of the fleet, adapters {second:percent} of what is left, batching and caches"
-        " {third:percent}, pooling {fourth:percent}. Together that is"
+        "Using {case.smaller} instead {ahead}. Step by step, quantizing and pruning save"
+        " {first:percent} of the fleet, adapters {second:percent} of what is left, batching and"
+        " caches {third:percent}, pooling {fourth:percent}. Together that is"
         f" <strong>{{saving:percent}}</strong>, which {{agrees}} Clarifai's {PROMISED}.",
         provided=ladder.steps[0].chips > 0,
         otherwise="There is no fleet to save from.",
@@ -118,12 +118,21 @@ def checklist(ladder: Ladder, levers: pd.DataFrame) -> charts.Display:
         "lever": levers["lever"],
         "saves": [_saved(step, today.chips > 0) for step in steps],
         "so far": [1 - step.chips / today.chips for step in steps],
-        "needs": levers["needs"],
-        "risks": levers["risk"],
-        "measure": levers["measure"],
     }
     about = "Clarifai's checklist for your service, in its order"
     return charts.table(pd.DataFrame(columns), about, {"so far": "percent"}, name="checklist")
+
+
+def conditions(levers: pd.DataFrame) -> charts.Display:
+    """What each lever needs and risks, and what to measure; folded."""
+    columns = ["lever", "needs", "risk", "measure"]
+    shown = charts.table(
+        levers[columns],
+        "Each lever of Clarifai's checklist",
+        headers={"risk": "risks"},
+        name="conditions",
+    )
+    return charts.folded(shown, "What each lever needs and risks, and what to measure")
 
 
 def first_lever(best: FirstLever, usd: Callable[[Any], Any]) -> charts.Display:
@@ -142,14 +151,14 @@ def first_lever(best: FirstLever, usd: Callable[[Any], Any]) -> charts.Display:
     )
     sure = sure + where(best.choice.expected_loss > 1e-3 * best.choice.cost, money, "")
     next_best = charts.phrase("{best.second} comes next: {sure}")
-    alone = "no other saves anything alone, so that there is no probability to state"
+    alone = "no other saves anything alone, so there is no probability to state"
     then = where(best.second == "", alone, next_best)
     return charts.sentence(
         "Alone, <strong>{best.first}</strong> saves most, {best.saving:percent} of the fleet;"
-        " {then}. Each gain is taken to be as far off as published speedups by one lever, those by"
-        " sharing as well, of which nobody published a check.",
+        " {then}. Each gain is assumed to be as far off as published speedups by one lever; for"
+        " levers that share chips, nobody has published a check.",
         provided=best.saving > 0,
-        otherwise="No lever saves anything alone, so that none has to come first.",
+        otherwise="No lever saves anything alone, so none has to come first.",
     )
 
 
@@ -163,7 +172,7 @@ def _saved(step: Step, possible: Any) -> Any:
         (step.more > 0, "– (takes " + charts.say(step.more, "percent") + " more chips)"),
         (step.more <= 0, "– (saves nothing here)"),
     ]
-    return where(possible, first_case(left, "– (keeps no pace)"), "–")
+    return where(possible, first_case(left, "– (too slow)"), "–")
 
 
 def losses(published: pd.DataFrame) -> charts.Display:
@@ -198,7 +207,7 @@ def starts(saving: Quantity, found: pd.DataFrame) -> charts.Display:
 
 
 def beyond(saving: Quantity, found: pd.DataFrame) -> charts.Display:
-    """What two more levers save, by the pace of tokens."""
+    """What two more levers save, by the time between tokens."""
     about = (
         "What two more levers save on top of the ladder, at ten times the requests; three guesses,"
         " each right six times of ten"
@@ -250,9 +259,8 @@ def speedups(found: pd.DataFrame) -> charts.Display:
 def static_batches(errors: pd.Series) -> charts.Display:
     """How far off the throughput of whole batches is."""
     return charts.sentence(
-        f"Static batches are the start of many: on {errors.notna().sum()} published runs of whole"
-        " batches, to which no constant was fitted, their throughput is"
-        f" {100 * errors.median():.0f} % off at the median."
+        f"For static batches, on {errors.notna().sum()} published runs to which no constant was"
+        f" fitted, the predicted throughput is {100 * errors.median():.0f} % off at the median."
     )
 
 
@@ -261,10 +269,10 @@ def published_pool() -> charts.Display:
     parts = "gpus_before", "gpus_after", "utilization_low", "utilization_high", "utilization_pooled"
     gpus, fewer, idle, busy, pooled = (catalog.fact(f"aegaeon_{part}") for part in parts)
     return charts.sentence(
-        "Pooling has one published fleet before and after: Alibaba served 47 models on"
-        f" {gpus:,.0f} GPUs, then in one pool on {fewer:,.0f}, and utilization rose from {idle} to"
-        f" {busy} % to {pooled} % (Aegaeon). Much of it came from models that were hardly used; the"
-        " ladder counts peaks that cancel, for services of one model."
+        "For pooling, one fleet was published before and after. Alibaba served 47 models on"
+        f" {gpus:,.0f} GPUs, then in one pool on {fewer:,.0f}; utilization rose from {idle} to"
+        f" {busy} % to {pooled} % (Aegaeon). Much of that came from models that were hardly used,"
+        " while the ladder counts peaks that cancel, for services of one model."
     )
 
 
@@ -272,17 +280,17 @@ def one_at_a_time(lever: str, saving: float) -> charts.Display:
     """Which lever matters where requests come one at a time, and why."""
     return charts.sentence(
         f"{lever.capitalize()}, which saves {100 * saving:.0f} % of the fleet before it: a group"
-        " that serves one request at a time reads all weights for a single token, and now for"
-        " dozens."
+        " that serves one request at a time reads all weights for a single token; batching reads"
+        " them for dozens."
     )
 
 
 def quantized_first(late: float, early: float) -> charts.Display:
     """What Clarifai's order costs, and why [accelerators]."""
     return charts.sentence(
-        f"{late:.0f} chips if it quantizes first, {early:.0f} if it batches first: four bits save"
-        " the memory that a static batch is short of, so they are taken, and then stay where"
-        " continuous batches are bound by arithmetic."
+        f"{late:.0f} chips if it quantizes first, {early:.0f} if it batches first. Four bits save"
+        " memory that a static batch lacks, so they are taken. They then stay, though continuous"
+        " batches are limited by arithmetic."
     )
 
 

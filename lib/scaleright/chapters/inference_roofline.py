@@ -33,7 +33,7 @@ def answer(
     crowd = charts.say(case.batch, "whole requests")
     decision = first_case(
         [
-            (turn < 1.5, "Serve few at once: arithmetic sets the pace from the first request."),
+            (turn < 1.5, "Serve few at once: arithmetic is the limit from the first request."),
             (room < turn, charts.phrase("Serve as many at once as memory holds, {room:whole}.")),
         ],
         charts.phrase("Serve {turn:whole} requests or more at once: up to there they cost little."),
@@ -115,10 +115,9 @@ def step(many: Batch) -> Display:
     last, together = many.answered_s, many.tokens_per_s
     return charts.sentence(
         "The first token of an answer comes after {point.ttft_s:duration}, the last after"
-        " {last:duration}. Of the time of a step, reading the prompts of new requests takes"
-        " <strong>{reading:percent}</strong> and looking back on earlier tokens"
-        " <strong>{looking:percent}</strong>; the chips write {together:output tokens a second}"
-        " together.",
+        " {last:duration}. Prefill of new requests takes <strong>{reading:percent}</strong> of"
+        " the time of a step, and attention over the KV cache <strong>{looking:percent}</strong>."
+        " Together the chips write {together:output tokens a second}.",
         provided=many.served,
         otherwise="Nothing is served, so there is no step to look into.",
     )
@@ -131,11 +130,11 @@ def step_parts(case: Any, many: Batch) -> Display:
     return charts.show(
         you + lines,
         name="step_parts",
-        caption="Weights: reading and multiplying them; looking back: reading the cache of earlier"
-        " tokens; prompts: what new requests add; engine: launches, scheduling, sampling and the"
-        " small operations.",
+        caption="Weights: reading and multiplying them. KV-cache attention: reading the cache of"
+        " earlier tokens. Prompts: prefill of new requests. Engine: launches, scheduling, sampling"
+        " and small operations.",
         alt="Time of a step against requests at once, by parts: the weights take hardly longer for"
-        " many than for one; looking back and prompts grow in proportion.",
+        " many than for one; KV-cache attention and prompts grow in proportion.",
     )
 
 
@@ -185,11 +184,10 @@ def token_kinds(many: Batch) -> Display:
     per_read, per_written = many.usd_per_million_read, many.usd_per_million_written
     point, ratio = many.step, per_written / per_read
     return charts.sentence(
-        "In your batch a token read costs {per_read:usd} per million and a token written"
+        "In your batch a million input tokens cost {per_read:usd} and a million output tokens"
         " {per_written:usd}, <strong>{ratio:times 2}</strong> as much. A step that carries a"
-        " prompt takes {point.mixed_s:duration} instead of {point.plain_s:duration}: everyone who"
-        " is reading along waits that long for the next token, in"
-        " {point.beat.carrying:percent} of the steps.",
+        " prompt takes {point.mixed_s:duration} instead of {point.plain_s:duration}, and all users"
+        " wait that long for their next token, in {point.beat.carrying:percent} of the steps.",
         provided=many.served & (per_read > 0),
         otherwise="Nothing is served at a price, so no token has one.",
     )
@@ -203,15 +201,15 @@ def fronts(case: Any, names: Sequence[str], pace: Quantity, usd: Quantity) -> Di
             "pace",
             "accelerator",
             "usd",
-            "tokens a second for each reader, at least",
+            "tokens per second per user, at least",
             _PER_MILLION,
             value=usd,
             along=(case.accelerator, case.rent_usd_per_hour, pace),
             **_LOGS,
         ),
         name="fronts",
-        alt="Cost of a million output tokens of {case.model} against tokens a second for each"
-        " reader, one line an accelerator: all rise to the right, and some end early.",
+        alt="Cost of a million output tokens of {case.model} against tokens per second per"
+        " user, one line an accelerator: all rise to the right, and some end early.",
     )
 
 
@@ -221,8 +219,8 @@ def patterns(
     """What a thousand requests cost on each accelerator, by kinds of requests."""
     return charts.table(
         chips_by_requests(names).assign(usd=usd),
-        "USD per thousand requests at 25 tokens a second for each reader or more, your model and"
-        " utilization; a dash where no node keeps the pace, or nobody lists the chip so",
+        "USD per thousand requests at 25 tokens per second per user or more, your model and"
+        " utilization; a dash where no node is so fast, or nobody lists the chip so",
         formats={"usd": "usd"},
         along=(case.accelerator, case.rent_usd_per_hour, *lengths),
         across="requests",
@@ -256,8 +254,8 @@ def sweep_errors(case: Any) -> Display:
         f" prediction is a median <strong>{charts.say(off.median(), 'percent')}</strong> off and"
         f" the worst {charts.say(off.max(), 'percent')}; the plain roofline is"
         f" {charts.say(plain.median(), 'percent')} off. The constants were fitted to these runs"
-        " among others; what comes out for models that no fit has seen is in the chapter on the"
-        " accuracy of serving, and is what the range of the answer stands for."
+        " among others. The range of the answer comes from models that no fit has seen, in the"
+        " chapter on the accuracy of serving."
     )
     return charts.at_defaults(shown, case.model)
 
@@ -276,7 +274,7 @@ def at_pace(quick: Any, there: Batch) -> Display:
     """How many requests at once get a pace, what a token costs there, and why."""
     return charts.sentence(
         "At {quick:whole} at once, where a token costs {there.usd_per_million:usd} per million:"
-        " fewer share the reading of the weights, and each step carries fewer prompts.",
+        " fewer share each reading of the weights, and each step carries fewer prompts.",
         provided=there.served & (quick > 0) & (there.usd_per_million > 0),
         otherwise="Nowhere: not even one alone gets so many, with all weights to read for each"
         " token, or an hour has no price.",
@@ -286,9 +284,9 @@ def at_pace(quick: Any, there: Batch) -> Display:
 def long_prompts(server: ServerSteps, holds: Any, back: Any, prompts: Any) -> Display:
     """How many requests of long prompts fit, what a step of theirs is made of, and why."""
     return charts.sentence(
-        "{holds:whole} requests; {back:percent} of a step is looking back and {prompts:percent}"
-        " reading prompts: both grow with the tokens of a request, and the weights are read as"
-        " before.",
+        "{holds:whole} requests; {back:percent} of a step is attention over the KV cache and"
+        " {prompts:percent} prefill. Both grow with the tokens of a request; the weights are read"
+        " as before.",
         provided=server.there & (holds >= 1),
         otherwise="None: not one such request fits in memory beside the weights.",
     )
@@ -297,8 +295,8 @@ def long_prompts(server: ServerSteps, holds: Any, back: Any, prompts: Any) -> Di
 def cached_prompts(many: Batch, saved: Any) -> Display:
     """What half of each prompt from a cache saves, and why."""
     return charts.sentence(
-        "{saved:percent} of the cost of a token: what is kept is not read again, but it is looked"
-        " back on, and holds its place in memory.",
+        "{saved:percent} of the cost of a token. The cached half needs no prefill, but attention"
+        " still reads it, and it takes up memory.",
         provided=many.served & (saved > 0.005),
         otherwise="Nothing that counts: there is hardly a prompt to read, or none is served at a"
         " price.",

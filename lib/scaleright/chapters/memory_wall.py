@@ -78,7 +78,7 @@ def rule_beside(
     case: Any, rule: Any, exact: Any, ratio: Any, possible: Any, h100: float
 ) -> Display:
     """What the rule of thumb says of all chips together, beside the exact bill."""
-    beside = charts.phrase("; the exact bill here is {exact:si B}, {ratio:times 2} as much")
+    beside = charts.phrase("; the exact sum is {exact:si B}, {ratio:times 2} as much")
     beside = where(possible, beside, "")
     return charts.sentence(
         f"The rule of {validation.RULE_BYTES} GB per billion parameters says"
@@ -90,8 +90,8 @@ def rule_beside(
 def states_each(case: Any, states: Any, unshared: Any) -> Display:
     """Bytes a parameter, as the case keeps them, on a chip that shares nothing and on each."""
     return charts.sentence(
-        "Trained as you say, {case.model} takes <strong>{unshared:number 3}</strong> bytes a"
-        " parameter on a chip that shares nothing, and {states:number 3} on each chip of your job."
+        "In your case {case.model} takes <strong>{unshared:number 3}</strong> bytes a parameter"
+        " without sharding, and {states:number 3} on each chip of your job."
     )
 
 
@@ -99,7 +99,7 @@ def ways_to_keep_states(case: Any, each: Mapping[str, Any]) -> Display:
     """A table of bytes a parameter by what is trained and with which optimizer."""
     return charts.table(
         memory_tables.ways_to_keep_states().assign(**each),
-        "Bytes for each parameter of the model on a chip that shares nothing, in mixed precision",
+        "Bytes for each parameter of the model without sharding, in mixed precision",
         dict.fromkeys(each, "number 3"),
         along=(case.optimizer, case.task, case.sharding, case.accelerators),
         name="bytes-a-parameter",
@@ -114,8 +114,8 @@ def by_sharing(case: Any, chip_total: Quantity, holds: Any) -> Display:
         charts.lines(ranks, "chips", by_stage, "si B", "chips", EACH, along=chips, **LOGS)
         + charts.rule(holds, EACH, "a chip holds", horizontal=True, log=True),
         name="sharing",
-        alt="Memory of each chip against the number of chips, a line for each ZeRO stage: sharing"
-        " nothing stays flat, sharing everything falls to the activations and the gathered layers.",
+        alt="Memory of each chip against the number of chips, a line for each ZeRO stage: without"
+        " sharding it stays flat, fully sharded it falls to activations and gathered layers.",
     )
 
 
@@ -136,10 +136,10 @@ def by_length(case: Any, bill: TrainingMemory, holds: Any) -> Display:
 def logits(case: Any, shape: Any, bill: TrainingMemory) -> Display:
     """What the scores of words take on each chip."""
     return charts.sentence(
-        "The logits are the part that everyone forgets: each token has a score for each word of the"
-        f" vocabulary. PyTorch's own loss holds {memory.LOSS_BYTES['plain']} bytes for each of them"
+        "Logits are easy to forget: each token has a score for each entry of the vocabulary."
+        f" PyTorch's own loss holds {memory.LOSS_BYTES['plain']} bytes for each of them"
         f" at its peak, a fused one {memory.LOSS_BYTES['fused']}. {{case.model}} has"
-        " {shape.vocab:whole} words, which take <strong>{bill.logits_bytes:si B}</strong> of each"
+        " {shape.vocab:whole} entries, which take <strong>{bill.logits_bytes:si B}</strong> of each"
         " chip for {case.micro_batch:whole} x {case.sequence:whole} tokens."
     )
 
@@ -148,7 +148,7 @@ def thirteen_billion(kept: Quantity, again: Quantity, room: float) -> Display:
     """A table of what Clarifai's 13B takes on one to eight chips."""
     return charts.table(
         memory_tables.on_few_chips(kept, again, room, f"of {si(room, 'B')}"),
-        "LLaMA-13B, all weights, sequences of 2,048, everything shared out: bytes on each chip",
+        "LLaMA-13B, all weights, sequences of 2,048, fully sharded: bytes on each chip",
         dict.fromkeys(("everything kept", "all recomputed"), "si B"),
         name="thirteen-billion",
     )
@@ -195,7 +195,7 @@ def published(judged: validation.Validation) -> Display:
 def errors(judged: validation.Validation) -> Display:
     """A table of how far the bill is off, by group of runs."""
     found = validation.memory_errors(validation.memory_groups(judged.rows))
-    words = "Computed over published, in percent; below zero the bill is too low"
+    words = "Predicted over published, in percent; below zero the prediction is too low"
     return charts.table(found, words, dict.fromkeys(("least", "median", "greatest"), _signed))
 
 
@@ -207,20 +207,19 @@ def fullness() -> Display:
     """How full runs that were measured were by the bill."""
     foundry = validation.foundry_fullness()
     return charts.sentence(
-        "A second check needs no meter: a run that was measured did fit. Of {foundry.runs:whole}"
-        " runs that MosaicML published, from 125M to 70B on A100 and H100, the bill refuses"
-        " {foundry.refused}; the fullest takes {foundry.most:percent} of its chip, and"
-        " {foundry.full:whole} take more than 70 %, as they should where the batch was chosen to"
-        " fill the memory."
+        "A second check: every published run did fit. Of {foundry.runs:whole} runs by MosaicML,"
+        " from 125M to 70B on A100 and H100, the prediction refuses {foundry.refused}. The fullest"
+        " takes {foundry.most:percent} of its chip, and {foundry.full:whole} take more than 70 %,"
+        " as one expects of batches chosen to fill the memory."
     )
 
 
 def software() -> Display:
     """What driver and communication take."""
     return charts.sentence(
-        "What the software takes is measured by others: {memory.CONTEXT_BYTES:si B 2} for the"
-        " driver's context, and {memory.COMMUNICATOR_BYTES:si B 2} for each group of chips that"
-        " talk; no peak above includes them."
+        "The software's share was measured by others: {memory.CONTEXT_BYTES:si B 2} for the"
+        " driver's context and {memory.COMMUNICATOR_BYTES:si B 2} for each group of communicating"
+        " chips. No peak above includes them."
     )
 
 
@@ -252,9 +251,9 @@ def losses(fused: float, plain: float) -> Display:
 def longest(kept_all: float, none_kept: float) -> Display:
     """Solution 2: the longest sequences that fit."""
     return charts.sentence(
-        "{kept_all:whole} tokens if nothing is recomputed and {none_kept:whole} if everything is:"
-        " what grows with the sequence is what every layer keeps, and a layer that is computed"
-        " again keeps its input alone."
+        "{kept_all:whole} tokens if nothing is recomputed and {none_kept:whole} if everything is."
+        " What grows with the sequence is what layers keep, and a recomputed layer keeps only its"
+        " input."
     )
 
 

@@ -88,7 +88,7 @@ def answer(
         " time reads <strong>{step_bytes:si B}</strong> of memory and "
     )
     return charts.answer_card(
-        "{advice} sets the pace.",
+        "{advice} is the limit.",
         "{least_seconds:duration}",
         "at least, a step of {case.model} on {case.accelerators:whole} {case.accelerator}",
         f"Measured steps take {times} as long.",
@@ -211,9 +211,9 @@ def gpt3_does_not_fit() -> Display:
     """How many A100 have to share the weights of GPT-3."""
     weights, memory = si(gpt3.weights_bytes(), "B"), si(gpt3.chip().memory_bytes, "B")
     return charts.sentence(
-        f"The last line supposes {weights} of weights in one A100, which holds {memory};"
-        f" {gpt3.least_chips()} or more have to share them, and share the time. Reading a prompt is"
-        " limited by arithmetic, writing an answer by memory."
+        f"The last line assumes {weights} of weights in one A100, which holds {memory}; in fact"
+        f" {gpt3.least_chips()} or more have to share them, and the time. Prefill is limited by"
+        " arithmetic, decode by memory."
     )
 
 
@@ -264,7 +264,7 @@ def counts_agree(counted: Validation) -> Display:
     summary = counted.summary
     return charts.sentence(
         f"{summary.within_rounding} of {summary.rows} counts agree with the publication to its last"
-        " printed digit; the rule of 12 x layers x width squared is off by"
+        " printed digit. The rule of 12 x layers x width squared is off by"
         f" {summary.baseline_median_absolute_percent:.0f} % at the median."
     )
 
@@ -323,9 +323,10 @@ def overtaken(batches: np.ndarray, step: DecodeStep) -> Display:
     """
     first = f"At {batches[0]:,} sequences" if len(batches) else "Not below 4,096 sequences"
     said = charts.sentence(
-        f"{first}. The weights are read once for all sequences of a step and multiplied for each,"
-        " which favors memory; but each sequence brings a cache of its own, and where that takes"
-        " longer to read than its token to compute, no batch is large enough."
+        f"{first}. The weights are read once for all sequences of a step but multiplied for each,"
+        f" so"
+        " arithmetic grows faster. But each sequence also has a KV cache. Where reading that takes"
+        " longer than computing its token, no batch is large enough."
     )
     return charts.at_defaults(said, step.seconds)
 
@@ -334,7 +335,7 @@ def long_context(case: Any, short: Quantity, long: Quantity, more: Quantity) -> 
     """How much more a step reads at a long context than at a short one, and why."""
     return charts.sentence(
         "{more:times}: {case.model} reads {short:si B} a step at 2,048 tokens and {long:si B} at"
-        " 131,072, because the weights stay and the cache of each sequence grows with its context."
+        " 131,072. The weights stay the same; the KV cache of each sequence grows."
     )
 
 

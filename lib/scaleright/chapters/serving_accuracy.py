@@ -134,7 +134,7 @@ def by_chip(every: Sequence[str], chip: Quantity, error: Mapping[str, Any]) -> D
     """
     table = charts.table(
         pd.DataFrame({"chip": every, "accelerator": every}).assign(**error),
-        "Errors by chip of what you chose, in the middle: absolute and signed; a dash where nobody"
+        "Median errors by chip of what you chose, absolute and signed; a dash where nobody"
         " measured it",
         formats={"rows": "whole", "off": "percent", "signed": "percent"},
         along=chip,
@@ -191,13 +191,13 @@ def why_of_deepseek() -> Display:
     held = deepseek_day.pool(pools[1]).held_experts
     reading, writing = pools
     return charts.sentence(
-        "Prompts are read on {reading} chips and answers written on {writing}, {held:whole} experts"
-        " spread over each, {deepseek_day.REDUNDANT} of the 256 held twice; a request has"
-        " {load.input_tokens:whole} tokens, of which {load.cached_share:percent} are cached, and"
-        " {load.output_tokens:whole} are written. At the published pace of a user"
-        " <strong>{day.batch:whole}</strong> sequences run on a chip, and tokens are on their way"
-        " to experts and back {day.exchange:percent} of a step: that DeepSeek hides behind a second"
-        " half of the batch, which the model does not, so that it writes too slowly."
+        "Prefill runs on {reading} chips and decode on {writing}. Both groups spread {held:whole}"
+        " experts over their chips, {deepseek_day.REDUNDANT} of the 256 held twice. A request has"
+        " {load.input_tokens:whole} input tokens, {load.cached_share:percent} of them cached, and"
+        " {load.output_tokens:whole} output tokens. At the published interactivity"
+        " <strong>{day.batch:whole}</strong> sequences run on a chip, and exchanges with experts"
+        " take {day.exchange:percent} of a step. DeepSeek hides them behind a second half of the"
+        " batch; the prediction does not, so it is too slow."
     )
 
 
@@ -205,7 +205,7 @@ def furthest() -> Display:
     """The figures furthest off, and why."""
     return charts.table(
         serving_failures.furthest(),
-        "The figures furthest off, the worst of each model and publication",
+        "The largest errors, the worst of each model and publication",
         formats={"error": "percent"},
         name="worst",
     )
@@ -254,9 +254,9 @@ def held_out(out: pd.DataFrame, strange: pd.DataFrame) -> Display:
     kept = say(serving_errors.held_out_in_range(), "percent")
     unseen = sorted(strange["accelerator"].unique())
     return charts.sentence(
-        f"On them the throughput is {ours} off in the median for {len(out)} rows, where the"
-        f" roofline is {plain} off. On the {len(unseen)} chips of which no fit has seen a run"
-        f" ({', '.join(unseen)}) it is {ours_there} off for {len(strange)} rows, the roofline"
+        f"On them the throughput is {ours} off in the median of {len(out)} rows; the roofline is"
+        f" {plain} off. On the {len(unseen)} chips of which no fit has seen a run"
+        f" ({', '.join(unseen)}) it is {ours_there} off over {len(strange)} rows, the roofline"
         f" {plain_there}. Of all held-out figures {kept} lie in their stated ranges."
     )
 
@@ -268,9 +268,9 @@ def unseen_chips(off: Mapping[str, float]) -> Display:
     """
     said = [f"{say(error, 'percent')} on {name}" for name, error in off.items()]
     return charts.sentence(
-        f"In the median {', '.join(said)}. What a datasheet says of arithmetic and bandwidth"
-        " carries over to most chips that no fit has seen; the few rows of TPUs are far off, whose"
-        " compiler is unlike any that was fitted."
+        f"In the median {', '.join(said)}. Datasheet arithmetic and bandwidth carry over to"
+        " most chips that no fit has seen. The few rows of TPUs are far off: their compiler is"
+        " unlike any that was fitted."
     )
 
 
@@ -281,7 +281,7 @@ def by_answer(off: Mapping[str, float]) -> Display:
     """
     said = [f"{say(error, 'percent')} {name}" for name, error in off.items()]
     return charts.sentence(
-        f"Not steadily: it is off by {', '.join(said)}. Short answers hang on how an engine reads"
-        " the prompts beside them, long ones on how many fit in memory at once; between them a"
-        " step is mostly weights, which are known best."
+        f"Not steadily: it is off by {', '.join(said)}. Short answers depend on how an engine"
+        " schedules prefill, long ones on how many fit in memory. In between, a step mostly reads"
+        " weights, which are known best."
     )

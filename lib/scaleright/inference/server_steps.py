@@ -83,7 +83,7 @@ class ServerSteps:
         engine = self.engine[0] + self.engine[1] * (point.batch - 1)
         return {
             "weights": self.curve.writing_s(point.batch) - network - engine,
-            "looking back": point.looking_s,
+            "KV-cache attention": point.looking_s,
             "prompts": point.reading_s,
             "between chips": network,
             "engine": engine,
