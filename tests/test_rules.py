@@ -198,6 +198,7 @@ UNSOLD = {
     "architecture_bets": ({"contract": "one year"}, "nearest contract that has one: on demand"),
     "buy_or_rent": (ONE_YEAR, "nearest contract that has one: on demand"),
     "cluster_efficiency": (ONE_YEAR, "nearest contract that has one: on demand"),
+    "economics_stack": (ONE_YEAR, "nearest contract that has one: on demand"),
     "gpu_prices": (ONE_YEAR, "nearest contract that has one: on demand"),
     "hardware_compare": (NOBODY, "Lambda sells none of these chips three years"),
     "hardware_radar": (NOBODY, "unknown seller of H100 SXM three years, 'Lambda'"),
@@ -214,7 +215,7 @@ UNSOLD = {
     "vendor_claims": ({"contract": "one year"}, "nearest contract that has one: on demand"),
 }
 """A contract, or a seller under it, that has no price, and what is said of it."""
-BESIDE = {"parallelism", "scaling_math"}
+BESIDE = {"parallelism", "plan", "scaling_math"}
 """Chapters that pay for an hour beside their answer, and say there why it has no price."""
 
 

@@ -111,14 +111,11 @@ def stack_bill(
     purchase_usd, power_and_cooling_usd, upkeep_usd, crew_usd : what the same accelerators cost who
         owns them: price and capital; power and the place; repairs, insurance and taxes; people
         [USD/month]
-    utilization : share of the paid hours that work [1]
-    chip_share : of the purchase, the bare chip [1]
+    utilization, chip_share : of the paid hours, those that work; of the purchase, the bare chip [1]
     compute_share, memory_share, packaging_share : of the chip's price, what making each part costs
         [1]; what is left is the maker's margin
     waiting_usd, storage_usd, egress_usd, people_usd, compliance_usd : beside the accelerators
         [USD/month]
-
-    Source: the layers are those of Clarifai's GPU Economics Stack.
 
     >>> bill = stack_bill(100.0, 40.0, 10.0, 5.0, 5.0, 0.5, 0.5, 0.1, 0.2, 0.1)
     >>> bill.total, bill.margin_of_the_seller_usd, bill.idle_hours_usd
@@ -126,8 +123,7 @@ def stack_bill(
     """
     owner_usd = purchase_usd + power_and_cooling_usd + upkeep_usd + crew_usd
     paid = minimum(1.0, hardware_usd / where(owner_usd > 0, owner_usd, 1.0))
-    margin = maximum(hardware_usd - owner_usd, 0.0)
-    working = purchase_usd * paid * utilization
+    margin, working = maximum(hardware_usd - owner_usd, 0.0), purchase_usd * paid * utilization
     chip = working * chip_share
     left = maximum(1 - compute_share - memory_share - packaging_share, 0.0)
     return StackBill(
