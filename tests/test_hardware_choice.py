@@ -206,6 +206,11 @@ def test_known_traffic_gives_every_chip_a_utilization_of_its_own(any_chip):
     assert many["usd"].equals(same["usd"])  # what was set before counts no more
     assert few["usd"].equals(few["whole_usd"])
     assert (many["idle_usd"] > many["usd"]).all() and (many["busy_usd"] < many["usd"]).all()
+    best = hw.Cheapest.among(any_chip)
+    for rows, requests in ((few, 1e3), (many, 1e8)):
+        case = TRAFFIC | {"requests_per_day": requests}
+        chip, usd = quantities.evaluate([best.chip, best.usd], case)
+        assert (chip, usd) == (rows.index[0], pytest.approx(rows["usd"].iloc[0]))
     assert few.index[0] != many.index[0]  # one engine on few chips wins where it stands idle
     assert few["chips"].min() == few["group"].min()
 

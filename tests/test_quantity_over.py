@@ -9,7 +9,7 @@ import pytest
 from scaleright import charts
 from scaleright.charts.displays import row_set
 from scaleright.ops import item, where
-from scaleright.quantity import at, evaluate, given, over
+from scaleright.quantity import at, derived, evaluate, given, over
 from scaleright.quantity.lists import place_of_least
 from vega import signal_texts
 
@@ -89,3 +89,12 @@ def test_rows_of_another_case_share_no_list_with_these():
     for made in (one, other):
         assert len({id(listed.operation.rows) for listed in made.values()}) == 1
     assert one["same"].operation.rows is not other["same"].operation.rows
+
+
+def test_what_is_derived_of_a_row_is_that_of_each_row_and_nobody_elses():
+    chip, rent = given("chip", 1.0), given("rent", 2.0)
+    load = derived("load", chip / 10)
+    bill = over("chips", {chip: [1.0, 2.0, 5.0]}, {"bill": rent / load})["bill"]
+    assert bill.value.tolist() == pytest.approx([20.0, 10.0, 4.0])
+    assert evaluate([bill[1]], {"rent": 4.0}) == [20.0]
+    assert bill.inputs == (rent,)

@@ -53,7 +53,13 @@ def _listed(of: RowSet, field: str) -> Quantity:
     """A wanted quantity at each row."""
     wanted, rows = of.rows.wanted[field], of.rows.given
     order = in_order([wanted])
-    free = [node for node in order if parameter(node) and parameter(node) not in rows]
+    moving = set[Quantity]()  # with the rows, one `derived` among them
+    for node in order:
+        if parameter(node) in rows or any(
+            i in moving for i in node.inputs if isinstance(i, Quantity)
+        ):
+            moving.add(node)
+    free = [node for node in order if parameter(node) and node not in moving]
     read = {parameter(node) for node in order}
     names = [parameter(node) or "" for node in free]
     size = len(next(iter(rows.values())))
