@@ -294,7 +294,7 @@ def criteria(rows: pd.DataFrame, price: Quantity) -> Display:
     if rows.empty:
         return charts.at_defaults(charts.sentence(NOTHING), price)
     told = charts.table(rows, "Selection criteria, computed", name="criteria")
-    return charts.at_defaults(told, price)
+    return charts.at_defaults(charts.folded(told, "Its criteria one by one, computed"), price)
 
 
 def orders(tested: pd.DataFrame) -> Display:

@@ -183,7 +183,8 @@ def pairs_table(pairs: Mapping[str, Pair]) -> Display:
     found = pairs_sheet(pairs).assign(**{"cheaper while an error costs below": [*words.values()]})
     percents = [name for name in found.columns[1:-1] if "USD" not in name]
     formats = dict.fromkeys(percents, "percent")
-    return charts.table(found, "When one large model is cheaper", formats)
+    told = charts.table(found, "When one large model is cheaper", formats)
+    return charts.folded(told, "Each pair of tiers: what is kept, saved and lost")
 
 
 def own_tiers(case: Any, served: Mapping[str, Served], ways: Mapping[str, Way]) -> Display:
@@ -227,7 +228,7 @@ def own_large(case: Any, served: Mapping[str, Served], ways: Mapping[str, Way]) 
 def condition(case: Any, pair: Pair) -> Display:
     """The condition in words, for the small and the large tier."""
     ratio, kept = pair.price_ratio, pair.kept
-    cheaper = where(ratio < kept, "saves money", "costs more than it saves")
+    cheaper = where(pair.saved_usd > 0, "saves money", "costs more than it saves")
     less, never = charts.phrase("while a wrong answer costs less than {pair.error_usd:usd}"), ""
     even = first_case(
         [
@@ -318,12 +319,13 @@ def at_once(ways: Mapping[str, Way]) -> Display:
 def ways_table(case: Any, ways: Mapping[str, Way]) -> Display:
     """A table of all ways, and whether nothing beats each."""
     waits = dict.fromkeys(("mean wait", "95 of 100 within"), "duration")
-    return charts.table(
+    told = charts.table(
         ways_sheet(case, ways),
         "Every way: unbeaten is one to which no other is as cheap, as right and as quick",
         {"right": "percent"} | waits,
         name="every-way",
     )
+    return charts.folded(told, "All fifteen ways: cost, quality and wait")
 
 
 def month(case: Any, bills: tuple[Any, Any], best: Best) -> Display:

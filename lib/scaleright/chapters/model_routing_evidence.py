@@ -13,7 +13,8 @@ def overlaps() -> Display:
     found = failures()
     percents = [name for name in found.columns if name not in {"benchmark", "small", "large"}]
     formats = dict.fromkeys(percents, "percent") | {"questions": "whole"}
-    return charts.table(found, "Which questions two models get right, counted", formats)
+    told = charts.table(found, "Which questions two models get right, counted", formats)
+    return charts.folded(told, "Both counts of which questions two models get right")
 
 
 def published_routers() -> Display:
@@ -38,12 +39,13 @@ def published_savings() -> Display:
     """A table of published savings beside predicted ones."""
     found = savings().drop(columns="source")
     percents = [*found.columns][2:]
-    return charts.table(
+    told = charts.table(
         found,
         "Savings over the large model alone: published, predicted, and of tossing a coin at the"
         " same quality",
         dict.fromkeys(percents, "percent"),
     )
+    return charts.folded(told, f"All {len(found)} published savings, and what is predicted")
 
 
 def errors_of() -> Display:
@@ -73,11 +75,12 @@ def published_checks() -> Display:
         }
     )
     percents = dict.fromkeys([*found.columns][1:-1], "percent")
-    return charts.table(
+    told = charts.table(
         found,
         "Wrong answers that published checks flag where they pass as large a share of right ones",
         percents | {"checkers": "whole"},
     )
+    return charts.folded(told, "How good published checks are, by who checks")
 
 
 def published_cascades() -> Display:
