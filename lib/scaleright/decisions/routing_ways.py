@@ -130,7 +130,7 @@ class Traffic:
 
         >>> traffic = Traffic([1.0], [[0.6], [0.8], [0.9]], 0.3)
         >>> [round(share, 3) for share in traffic.reaching([0, 1, 2], 0.8, 0.2)]
-        [1.0, 0.44, 0.226]
+        [1.0, 0.44, 0.154]
         """
         sent = 1 - kept_share(self.right(tiers[0]), caught, false_alarm)
         later = self.stops(tiers, caught, false_alarm).shares[2:] if tiers[2:] else ()
