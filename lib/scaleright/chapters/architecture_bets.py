@@ -294,7 +294,7 @@ def served(within_20_ms: pd.DataFrame) -> Display:
     """
     shown = charts.table(
         within_20_ms,
-        "What one chip does within 20 ms a token by the serving model, at your rents with every"
+        "What one chip does within 20 ms a token by the model of serving, at your rents with every"
         " paid hour used",
         {"price of a million": "usd", "chips of an engine": "whole"},
         name="served",

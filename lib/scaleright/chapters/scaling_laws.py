@@ -148,8 +148,7 @@ def bills(
         " {less.training_usd:usd} to train and {less.service_usd:usd} to serve. It pays once you"
         " serve more than {even:count 2} tokens. A FLOP in service costs {price_ratio:times 2}"
         " what it costs in training: serving reaches {kept:percent} of the chips' peak and uses"
-        " {case.utilization:percent} of the hours you pay for, training reaches"
-        " {case.mfu:percent} of peak."
+        " {case.utilization:percent} of the paid hours, training {case.mfu:percent} of peak."
     )
 
 
@@ -281,8 +280,7 @@ def coefficients(law: laws.Law, draws: laws.Law) -> Display:
     formats = dict.fromkeys(("original", "replication", "here", "with the outliers"), "number 4")
     formats |= dict.fromkeys(("its standard error", "standard error here"), "number 2")
     formats |= {"off by [standard errors]": "number 1"}
-    shown = charts.table(laws.coefficients(law, draws), words, formats, name="coefficients")
-    return charts.folded(shown, words)
+    return charts.folded(charts.table(laws.coefficients(law, draws), words, formats), words)
 
 
 def fitted(law: laws.Law, runs: pd.DataFrame) -> Display:
@@ -302,8 +300,7 @@ def intervals(narrow: laws.Narrow) -> Display:
     formats: dict[str, Any] = dict.fromkeys(("value", "low", "high"), "{:.3f}".format)
     formats |= {"width": "{:.4f}".format}
     words = "The exponent a with its interval (10 to 90 %)"
-    shown = charts.table(narrow.ways.reset_index(), words, formats, name="intervals")
-    return charts.folded(shown, words)
+    return charts.folded(charts.table(narrow.ways.reset_index(), words, formats), words)
 
 
 def too_narrow(narrow: laws.Narrow) -> Display:
