@@ -47,17 +47,9 @@ def answer(
     """The cheapest chip for the workload, the next, and how sure that is."""
     low, high, sure = doubts.low, doubts.high, doubts.choice
     winner, cost, runner_up, next_cost = best.chip, best.usd, best.next_chip, best.next_usd
-    weights = tables.engines.weights(case.model, winner, case.precision)
     training, there = case.task == "training", best.chip != ""
     refusal, verb = choice.why_none(training), where(training, "train", "serve")
-    work = where(
-        training,
-        charts.phrase("training {case.model}"),
-        charts.phrase(
-            "serving {case.model} in {weights.precision}, each reader getting"
-            " {case.pace_tokens_per_s:number 2} tokens a second or more,"
-        ),
-    )
+    work = _work(case, tables.engines.weights(case.model, winner, case.precision))
     tokens = where(training, "tokens", "output tokens with their prompts")
     then = charts.phrase("Next comes the {runner_up} at {next_cost:usd}.")
     then = where(runner_up == "", "No other chip considered runs it.", then)
@@ -99,6 +91,15 @@ def answer(
             "expected_loss_usd_per_million": (sure.expected_loss, "usd"),
         },
     )
+
+
+def _work(case: SimpleNamespace, weights: Any) -> Any:
+    """What the chips are to do, in words."""
+    serving = charts.phrase(
+        "serving {case.model} in {weights.precision}, each reader getting"
+        " {case.pace_tokens_per_s:number 2} tokens a second or more,"
+    )
+    return where(case.task == "training", charts.phrase("training {case.model}"), serving)
 
 
 def _terms(case: SimpleNamespace) -> Any:

@@ -49,8 +49,7 @@ def answer(
     repeats: laws.Repeats,
     unseen: laws.Extrapolation,
 ) -> Display:
-    """The answer card: the model of the least loss for the budget, and the cheapest of that loss
-    over its life.
+    """The answer card: the model of least loss for the budget, and the cheapest over its life.
 
     saved : share of the cost over the life; doubts : of the size; sure : which of both models costs
         less; repeats : of the reader's unique tokens by the cheapest; unseen : how well larger runs
@@ -68,14 +67,13 @@ def answer(
     )
     likely, loss = charts.odds(sure, pays, "the smaller one", " over its life")
     further = where(pays, _further(life, hour, flop, repeats) + loss, "")
-    spent = life.training_usd
     return charts.answer_card(
         "Train {smaller:count} parameters on {longer:count} tokens, not {size:count} on"
         " {tokens:count}.",
         "{saved:percent} less",
         "cost over a life of {lifetime:count 2} tokens",
         "{likely}",
-        "Both reach one loss. Training the smaller takes {spent:usd} instead of"
+        "Both reach one loss. Training the smaller takes {life.training_usd:usd} instead of"
         " {case.budget_usd:usd}, and its service earns that back. If your budget cannot grow, train"
         " the larger.",
         "{further}",

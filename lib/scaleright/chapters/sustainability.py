@@ -49,11 +49,10 @@ def answer(
     likely, loss = charts.odds(best.choice, of.known, *ways)
     use, of_use = of.utilization, charts.utilization_source(of.busy)
     used = charts.phrase("Use {use:percent}, {of_use}. Water {water_l:volume}.")
-    odds = where(of.known, used + loss, "")
     measured = where(training, "", f"{newest_measured():%Y-%m} (energy), ")
     age = measured + look_up(years, case.place) + " (grid)"
     span = charts.phrase("{range_low:mass} to {range_high:mass} of CO2e (90 %)")
-    span = where(of.known, span, "none")
+    span, odds = where(of.known, span, "none"), where(of.known, used + loss, "")
     error = where(training, "", "the chips were measured; what predicts the rest was ") + (
         f"off by {off.median_absolute_percent:.0f} % in the median of {off.rows} published totals"
         f" of training runs, {off.p90_absolute_percent:.0f} % at the 90th percentile"
