@@ -198,7 +198,6 @@ def test_equations_have_numbers(html, name):
     assert text.count('<div class="math') == text.count('<a class="eqno"')
 
 
-@pytest.mark.skip(reason="until every chapter is shortened and stored: enable it then")
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_chapter_takes_ten_minutes_at_most(html, name):
     text = reading.article((html / name).read_text(encoding="utf-8"))
