@@ -13,6 +13,13 @@
 
   // ---- the answer ------------------------------------------------------------------------------------------
 
+  /** An answer as running text: a full stop after each of its parts that is shown. */
+  function spoken(sentence) {
+    const parts = [...sentence.querySelectorAll(".sr-decision, .sr-figure, .sr-because")].filter((part) => part.getClientRects().length);
+    const texts = (parts.length ? parts : [sentence]).map((part) => part.innerText.replace(/\s+/g, " ").trim()).filter(Boolean);
+    return texts.map((text) => /[.!?]$/.test(text) ? text : text + ".").join(" ");
+  }
+
   /** A line with the answer's number and sentence, shown while the answer is out of sight and a control in it. */
   function keepInSight(answer) {
     const number = make("b", ""), words = make("span", ""), line = make("div", "sr-insight", number, words);
@@ -29,7 +36,7 @@
     const write = () => {
       if (!phone.matches) return;
       number.textContent = answer.dataset.srHeadline ? value(answer.dataset.srHeadline + "_text") : "";
-      words.textContent = answer.querySelector(".sr-sentence").innerText;
+      words.textContent = spoken(answer.querySelector(".sr-sentence"));
       settle();
     };
     phone.addEventListener("change", write);

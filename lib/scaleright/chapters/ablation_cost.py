@@ -93,9 +93,10 @@ def answer(
         "for the study, {decision.experiment_usd:usd} an experiment",
         "{likely}",
         "{other}{broken}",
-        "A decision between two variants with {case.seeds:whole} seeds each costs"
-        " {decision.usd:usd} and is right about the large run in {right:percent} of cases,"
-        " {least_right:percent} to {most_right:percent} by the studies that differ most."
+        "Your deadline is {case.deadline_days:days}. A decision between two variants with"
+        " {case.seeds:whole} seeds each costs {decision.usd:usd} and is right about the large run"
+        " in {right:percent} of cases, {least_right:percent} to {most_right:percent} by the studies"
+        " that differ most."
         " {runs:whole} runs take {hours:whole} chip-hours at {price:usd}.{small} Only platforms"
         " that could be tested against published runs are compared.{known} The range covers prices"
         " that no contract fixes, and how far published runs were from the model.",
@@ -135,11 +136,12 @@ def platforms(on_all: Mapping[str, Study], platform: Any, there: Cluster) -> Dis
     return charts.show(
         charts.stacked_parts(parts, "usd", USD_FOR, rows, "platform", along=platform, label=label),
         name="platforms",
-        caption="Each platform with the cluster that costs least and meets the deadline. Data:"
-        " waiting for it, and storage; empty: places without a run, most in the last wave; idle:"
-        " time between jobs; term: the rest of a contract that binds; people: those who wait."
+        caption="Each platform with the cluster that costs least and meets your deadline; late:"
+        " none does. Data: waiting for it, and storage; empty: slots without a run, most in the"
+        " last wave; idle: time between jobs; term: the rest of a contract that binds; people:"
+        " those who wait."
         f" {marks.UNSEEN}",
-        alt="Cost of the study on each platform by parts, the cheapest first.",
+        alt="Cost of the study on each platform by parts, the dearest first.",
     )
 
 
@@ -181,11 +183,11 @@ def one_run(case: Any, study: Study) -> Display:
     multiple, unfilled = study.usd / study.cost.training_usd, study.cost.empty_usd / study.usd
     return charts.sentence(
         "One run on {case.run_on} of {case.accelerator} trains for"
-        " <strong>{each:hours 3}</strong>, and the cluster holds {places:whole} at once. That is"
-        " the time of the fastest layout by the book's model plus {beyond:percent}, which is what"
-        " published whole runs took beyond it. In all, the study costs {multiple:times} the"
-        " training that counts; {unfilled:percent} of the bill is for places that no run fills."
-        " The rest of a contract that binds is {case.rest_of_term}.",
+        " <strong>{each:hours 3}</strong>, and the cluster holds {places:whole} at once. The"
+        " model's fastest layout takes less; we add {beyond:percent}, because published runs took"
+        " that much longer. In all, the study costs {multiple:times} the training that counts;"
+        " {unfilled:percent} of the bill is for idle slots, where no run is. If the contract runs"
+        " on after the study, its rest is {case.rest_of_term}.",
         provided=study.usd > 0,
         otherwise="Without a price for the study there is no bill.",
     )
@@ -205,7 +207,8 @@ def clusters(tried: Any, study: Study, late: Any) -> Display:
     kinds = {"nodes": "whole", "runs at once": "whole", "days": "number", "the study": "usd"}
     return charts.table(
         rows.assign(of=rows["nodes"], **columns),
-        "Your study by number of nodes; empty: share of the bill for places without a run",
+        "Your study by number of nodes; empty: share of the bill for slots without a run; in time:"
+        " by your deadline",
         kinds | {"empty": "percent"},
         along={tried: "of"},
         name="clusters",
@@ -295,6 +298,8 @@ def order_kept(decision: Decision) -> Display:
     return charts.show(
         lines + dots,
         name="order",
+        caption="Lines: the highest, mean and lowest rate of studies that compared by benchmarks;"
+        " those by likelihood are marked so, and change order less.",
         alt="Share of pairs of variants whose order changes between small and large runs, rising"
         " with the ratio of arithmetic, with published studies as dots.",
     )
@@ -307,15 +312,15 @@ def transferred(decision: Decision) -> Display:
     count, larger = len(found), decision.larger
     far = where(
         larger > 10**per.furthest,
-        " No study by benchmarks reached that far.",
+        " No study that compared by benchmarks reached that far.",
         "",
     )
     return charts.sentence(
         "Your large run takes {larger:times} the arithmetic of an experiment, so about"
         " <strong>{decision.wrong:percent}</strong> of the pairs change order, and a decision is"
         " right in {decision.right:percent} of cases instead of {decision.seen:percent}.{far}"
-        " Predicted from the other studies of its kind, each of {count:whole} published results"
-        " was missed by {missed:percent} of the pairs at the median.",
+        " We predicted each of {count:whole} published results from the other studies of its kind;"
+        " the median miss was {missed:percent} of the pairs.",
         provided=larger > 1,
         otherwise="Your experiments are as large as the run they stand for: no pair changes order.",
     )

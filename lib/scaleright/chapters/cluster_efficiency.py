@@ -57,9 +57,9 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
     beside = where(case.chips == best.chips, " That is the cluster you have in mind.", beside)
     wide = charts.phrase(
         "Between {fewest:whole} and {most:whole} chips it hardly matters: within"
-        " {case.tolerance:percent} of that"
+        " {case.tolerance:percent} of the least cost, days counted"
     )
-    alone = charts.phrase("No other number comes within {case.tolerance:percent} of that")
+    alone = charts.phrase("No other number comes within {case.tolerance:percent} of its cost")
     wide = where(fewest < most, wide, alone)
     stop = charts.phrase(
         "There the next chips stop paying: each day that twice as many would save costs"
@@ -68,6 +68,8 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
     saves, unweighed = "Twice as many would save no day", "More chips are not weighed"
     none = where(best.chips == CLUSTERS[-1], unweighed, saves)
     stop = where(found.next_day_usd < NOTHING_SAVED, stop, none)
+    risk = charts.phrase(" At the slow end of the range it misses your {case.deadline_days:days}.")
+    risk = where(sure.high_days > case.deadline_days, risk, "")
     why, basis = why_not(case, found, yours), whole_runs().basis
     aged, sold = charts.phrase("{hour.rented.age} (rents)"), hour.prices.sold
     aged = where(hour.owned, charts.phrase("{sold} (price of a chip)"), aged)
@@ -78,7 +80,7 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
         "{best.days:days}",
         "and {best.usd:usd} for {case.tokens:count 2} tokens",
         "{likely}",
-        "{wide}.",
+        "{wide}.{risk}",
         "{stop}. The batch is of {best.batch:count 2} tokens.{beside}{known}",
         provided=_possible(case, found, yours),
         otherwise="<strong>{case.model}</strong> on {case.tokens:count 2} tokens: {why}",
@@ -302,7 +304,7 @@ def chip_hours(case: Any, found: Efficiency) -> Display:
     rows = pd.DataFrame({"of": [*CLUSTERS], "chips": [f"{n:,}" for n in CLUSTERS]})
     bars = {name: where(total > 0, of, 0.0) for name, of in zip(words, parts, strict=True)}
     label = where(total > 0, charts.phrase("{total:si h}"), "does not fit")
-    look = {"along": {size: "of"}, "label": label}
+    look = {"along": {size: "of"}, "label": label, "sort": False}
     return charts.show(
         charts.stacked_parts(bars, "si h", "chip-hours", rows, "chips", **look),
         name="chip_hours",
@@ -328,15 +330,13 @@ def larger_batch(case: Any, found: Efficiency) -> Display:
     """What the best batch costs in tokens."""
     best, critical = found.best, found.setting.critical
     more = found.along("more", found.place) - 1
-    fifth = charts.phrase(
-        "With a batch of {critical:count 2} tokens, your run needs a fifth more tokens for the same"
-        " loss than with a small one"
-    )
     return charts.sentence(
-        "{fifth}. With the {best.batch:count 2} of the best number of chips, it needs"
-        " {more:percent} more.",
+        "For the same loss, the recommended batch of {best.batch:count 2} tokens takes"
+        " {more:percent} more tokens than a small one; one of {critical:count 2} would take 20 %"
+        " more.",
         provided=found.best.there,
-        otherwise="{fifth}.",
+        otherwise="For the same loss, a batch of {critical:count 2} tokens takes 20 % more tokens"
+        " than a small one.",
     )
 
 

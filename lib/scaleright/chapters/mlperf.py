@@ -35,6 +35,8 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
     least, most = where(gain >= 1, low, 1 / high), where(gain >= 1, high, 1 / low)
     span = where(known, charts.phrase("{least:number} to {most:times}"), "none")
     new, old, result = found.rate_new, found.rate_old, found.new.unit
+    over = {"chip": "", "watt": ", here over power limits", "dollar": ", here over rents"}
+    over = look_up(over, case.metric)
     against = charts.phrase(
         "{case.new_chip} {new:number} {result} and {case.old_chip} {old:number}"
     )
@@ -43,7 +45,8 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
         "{more:times}",
         "the work of the {behind}, {per}",
         "{likely}",
-        "The {case.statistic} submissions of round {found.in_round}: {against} per accelerator.",
+        "The {case.statistic} submissions of round {found.in_round}: {against} per"
+        " accelerator{over}.",
         "{odds}{rents}",
         provided=known,
         otherwise="On {case.benchmark}, {case.scenario}, one <strong>{case.new_chip}</strong>"
@@ -99,7 +102,8 @@ def submitted(
     at_rents = charts.phrase("{by_dollar:times}, at {hour.usd:usd} and {hour_old.usd:usd} an hour")
     by_rent = where(by_dollar > 0, at_rents, "not known, since " + why)
     return charts.sentence(
-        "In round {found.in_round} it was {new} against {old} {found.new.unit} per accelerator."
+        "In round {found.in_round}, one {case.new_chip} did {new} and one {case.old_chip} {old}"
+        " {found.new.unit}."
         " That is {by_chip:times} per accelerator, {by_limit} per watt of the power limits and, per"
         " dollar of rent, {by_rent}.",
         provided=at(why_not == "", metric="chip"),
@@ -204,8 +208,9 @@ def rack_summary() -> Display:
     of = tables.rack_summary()
     return charts.sentence(
         "In Offline and Server the rack's chip does about as much as the server's, on mixtures of"
-        " experts and dense models alike: {of.calm.middle:number} times at the median,"
-        " {of.calm.low:number} to {of.calm.high:number}. The rack pays where each user must be"
+        " experts and dense models alike: {of.calm.middle:number} times at the median of all"
+        " racks, those of the folded table included, {of.calm.low:number} to"
+        " {of.calm.high:number}. The rack pays where each user must be"
         " answered fast: in Interactive it does {of.tight.low:number 2} to"
         " {of.tight.high:number 2} times as much, on the dense Llama-3.1-405B"
         " {of.dense.low:number 2} and {of.dense.high:number 2} times. The evidence is thin:"

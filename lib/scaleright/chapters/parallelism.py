@@ -57,8 +57,8 @@ def answer(
         "{seconds:duration}",
         "a step of {tokens:si } tokens",
         "{likely}",
-        "Of all ways to split that fit it is the fastest: it reaches {mfu:percent} of the chips'"
-        " peak (MFU).",
+        "Of all ways to split that fit it is the fastest: its steps reach {mfu:percent} of the"
+        " chips' peak (MFU); whole runs keep less.",
         "The layout is {said}. Chips wait for data {waiting:percent} of a step; beyond a reserve"
         " for fragmentation, {room:percent} of their memory stays free.{faster}{known}",
         provided=runs,
@@ -111,7 +111,7 @@ def source_rule(rule: Any, split: Split) -> charts.Display:
     """What Clarifai's selector says, and whether the computed answer agrees."""
     agrees = where(selector.accepts(rule, split.way), "agrees", "differs")
     return charts.sentence(
-        "Clarifai's Parallelism Selector says: {rule}. The computed answer"
+        "Clarifai's Parallelism Selector says: {rule}. The computed answer, {split.way},"
         " <strong>{agrees}</strong>.",
         provided=split.seconds > 0,
         otherwise="Clarifai's Parallelism Selector says: {rule}. No layout that was weighed fits.",
@@ -138,7 +138,7 @@ def memory(case: Any, own: TrainingRun, held: pd.DataFrame) -> charts.Display:
         charts.stacked_parts(parts, "GB", "GB of a chip", held, "strategy"),
         name="memory",
         alt="Memory of a chip by parts, for the fastest layout of each way to split that fits, or"
-        f" else its leanest; a chip has {own.chip.require('memory_bytes') / 1e9:.0f} GB.",
+        f" else its smallest; a chip has {own.chip.require('memory_bytes') / 1e9:.0f} GB.",
     )
     return _of_the_run(shown, case)
 
@@ -171,7 +171,8 @@ def time_and_memory(case: Any, front: pd.DataFrame) -> charts.Display:
     shown = charts.show(
         charts.scatter(front, "memory_gb", "step_s", "layout", *axes, color="way", log=False),
         name="front",
-        alt="Layouts of which none is both faster and leaner, from the fastest to the leanest.",
+        alt="Layouts of which none is both faster and takes less memory, from the fastest to the"
+        " one with the least memory.",
     )
     return _of_the_run(shown, case)
 
@@ -213,10 +214,11 @@ def hour_paid(case: Any, hour: PaidHour, day: Any) -> charts.Display:
 def sizes(case: Any, own: TrainingRun, rows: pd.DataFrame, hour: PaidHour) -> charts.Display:
     """The best layout on fewer and on more chips, and what its chip-hours rent for."""
     chip_hours = given("chip_hours", 1.0)
-    rows.insert(rows.columns.get_loc(HOURS) + 1, "rent of them [USD]", chip_hours * hour.usd)
+    rent = "rent of a billion tokens [USD]"
+    rows.insert(rows.columns.get_loc(HOURS) + 1, rent, chip_hours * hour.usd)
     more = charts.say(whole_runs().over_fastest, "times")
-    about = f"The best layout on each number of chips, {own.global_batch:,} sequences a step; hours"
-    about += f" and rent are of its steps alone, a bound: whole runs took {more} as long"
+    about = f"The best layout on each number of chips, {own.global_batch:,} sequences a step."
+    about += f" Rent covers training steps only; whole runs took {more} as long"
     formats = {"chips": "whole", "a step": "duration", "MFU": "percent"}
     along = {chip_hours: HOURS}
     return _of_the_run(charts.table(rows, about, formats, along=along, name="sizes"), case)
@@ -224,8 +226,9 @@ def sizes(case: Any, own: TrainingRun, rows: pd.DataFrame, hour: PaidHour) -> ch
 
 def models_and_clusters(case: Any, own: TrainingRun, rows: pd.DataFrame) -> charts.Display:
     """How to split models of four sizes on clusters of three."""
-    about = f"The simplest of the fastest ways to split on {own.chip.name}, {own.sequence:,} tokens"
-    about += " a sequence, 1,024 sequences a step"
+    near = charts.say(selector.SIMPLER_WITHIN, "percent")
+    about = f"The simplest way to split within {near} of the fastest, on {own.chip.name},"
+    about += f" {own.sequence:,} tokens a sequence, 1,024 sequences a step"
     return _of_the_run(charts.table(rows, about, name="grid"), case)
 
 
@@ -250,9 +253,9 @@ def worth_of_knowing(
     trials : what that saves of a step [s]; day : what a day of the run costs [USD]
     """
     other, sure = rival
-    worth = {f"a trial of {name}": day * of / split.seconds for name, of in trials.items()}
+    worth = {f"trying {name}": day * of / split.seconds for name, of in trials.items()}
     ways = charts.phrase("{split.way} and {other} parallelism")
-    return charts.worth_of_knowing(worth, "a day of the run", sure, ways)
+    return charts.worth_of_knowing(worth, "a day of the run", sure, ways, cost=day)
 
 
 def on_slower_network(split: Split, way: str, layout: str, seconds: float) -> charts.Display:

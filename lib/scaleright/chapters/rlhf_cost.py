@@ -164,13 +164,13 @@ def platforms(case: Any, platform: Any, there: Bill, best: Best) -> Display:
         " that one phase leaves idle, and new weights on their way; beyond: what published runs"
         f" took beyond their phases. {marks.UNSEEN}",
         alt="Cost of the run on {case.chips:whole} chips of each platform, by parts, the"
-        " cheapest first.",
+        " dearest first.",
     )
 
 
 def one_round(case: Any, bill: Bill) -> Display:
     """The phases of one round."""
-    one = bill.job.one
+    one, method = bill.job.one, look_up(SPOKEN, case.method)
     parts = {
         "reading": one.reading_s,
         "writing": one.writing_s,
@@ -183,7 +183,7 @@ def one_round(case: Any, bill: Bill) -> Display:
     return charts.show(
         charts.stacked_parts(parts, "duration", "seconds of a round"),
         name="round",
-        alt="Seconds of one round of {case.method} on {case.accelerator} by phases.",
+        alt="Seconds of one round of {method} on {case.accelerator} by phases.",
     )
 
 
@@ -196,9 +196,13 @@ def rounds_said(case: Any, bill: Bill) -> Display:
         " Each engine of {group:whole} chips writes {running:whole} answers at once."
     )
     wrote = where(rl, wrote, "")
+    reward_s, beyond = here.reward_hours / here.chips * 3600, bill.beyond
+    first = charts.phrase(", after {reward_s:duration} to train the reward model")
+    first = where(reward_s > 0, first, "")
     return charts.sentence(
         "The phases of a round add up to <strong>{each:duration}</strong>, and the run has"
-        " {here.rounds:whole} rounds.{wrote}",
+        " {here.rounds:whole} rounds{first}. The answer multiplies the sum by"
+        " {beyond:number}, because published runs took that much longer.{wrote}",
         provided=here.there,
         otherwise="A case that does not run has no rounds.",
     )

@@ -25,6 +25,12 @@ def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
     return charts.controls(declared).follow("accelerator", chips, mfu="mfu")
 
 
+def _most_tokens() -> float:
+    """The most tokens a parameter of any run behind the law [1]."""
+    runs = laws.points()
+    return float((runs["tokens"] / runs["parameters"]).max())
+
+
 def _further(life: Life, hour: Any, flop: Any, repeats: laws.Repeats) -> Any:
     """What the budget buys, and how often the smaller model sees its data."""
     case, ratio, passes = life.case, life.best.ratio, repeats.passes
@@ -66,6 +72,9 @@ def answer(
         " tokens a parameter. "
     )
     likely, loss = charts.odds(sure, pays, "the smaller one", " over its life")
+    per = longer / smaller
+    beyond = " At {per:whole} tokens a parameter, more than any run behind the law, it promises"
+    beyond = where(per > _most_tokens(), charts.phrase(beyond + " too much."), "")
     further = where(pays, _further(life, hour, flop, repeats) + loss, "")
     return charts.answer_card(
         "Train {smaller:count} parameters on {longer:count} tokens, not {size:count} on"
@@ -75,7 +84,7 @@ def answer(
         "{likely}",
         "Both reach one loss. Training the smaller takes {life.training_usd:usd} instead of"
         " {case.budget_usd:usd}, and its service earns that back. If your budget cannot grow, train"
-        " the larger.",
+        " the larger.{beyond}",
         "{further}",
         provided=pays,
         otherwise=words + "It is also the cheapest over its life: it reads and writes no more than"

@@ -18,6 +18,9 @@ from scaleright.quantity.readings import literal
 ALSO = "Also"
 """What stands beneath an answer without a label."""
 
+ERROR = "Model error"
+"""The longest text of that line, which shows once it is unfolded."""
+
 
 def sentence(text: str, provided: Quantity | None = None, otherwise: str = "") -> Display:
     """A paragraph of the chapter whose numbers and words follow the controls.
@@ -126,7 +129,7 @@ def answer_card(
     >>> answer_card("Rent it.", "{cost:usd}", "an hour", range="{low:usd} to $3", as_of="2026-11")
     Rent it. $2.00 an hour. Range: $1.00 to $3. Data as of 2026-11.
     """
-    facts = {ALSO: also or None, "Range": range, "Data as of": as_of, "Model error": model_error}
+    facts = {ALSO: also or None, "Range": range, "Data as of": as_of, ERROR: model_error}
     names, unsaid = callers_names(), _unsaid(quantities or {})
     found = said(_parts(decision, figure, figure_of, sure, because), provided, otherwise, names)
     texts, told = slots({of: text for of, text in facts.items() if text is not None}, names)
@@ -212,7 +215,10 @@ def _facts(texts: Mapping[str, str]) -> str:
 def _folded(texts: Mapping[str, str]) -> str:
     """The same in one line, which shows all of it when it is unfolded, and what has no label."""
     labeled = [(label, text) for label, text in texts.items() if label != ALSO]
-    items = " ".join(f"<span><b>{label}</b> {text}</span>" for label, text in labeled)
+    last = {ERROR: ' class="sr-error"'}
+    items = " ".join(
+        f"<span{last.get(label, '')}><b>{label}</b> {text}</span>" for label, text in labeled
+    )
     more = f"<p>{texts[ALSO]}</p>" if ALSO in texts else ""
     return (
         f'<details class="sr-facts"><summary{_note(texts)}><span>{items}</span></summary>{more}'
@@ -224,7 +230,7 @@ def _note(texts: Mapping[str, str]) -> str:
     """What is said of those that no control moves, as an attribute; empty if there are none."""
     fixed = [
         label.lower()
-        for label in ("Range", "Model error")
+        for label in ("Range", ERROR)
         if label in texts and "data-sr-signal" not in texts[label]
     ]
     is_are = "are" if len(fixed) > 1 else "is"

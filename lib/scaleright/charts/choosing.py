@@ -1,14 +1,18 @@
 """How sure a choice is, in words, and what it is worth to find out more, as a chart."""
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any
 
+from scaleright.charts.answers import sentence
 from scaleright.charts.displays import Display
+from scaleright.charts.live import page
 from scaleright.charts.marks import bars
 from scaleright.charts.render import show
 from scaleright.charts.words import say
 from scaleright.information import Choice
-from scaleright.ops import minimum, where
+from scaleright.ops import maximum, minimum, where
+from scaleright.quantity import Quantity, least
 
 NEXT_TO_NOTHING = 1e-3
 """Share of the cost below which an expected loss is not told in dollars [1]."""
@@ -81,8 +85,8 @@ def confidence(probability: Any, that: Any) -> Any:
     'Could go either way, 57 %: owning is cheaper.'
     """
     words: Any = ""
-    for least, said in reversed(CONFIDENCE):
-        words = where(probability >= least, said, words)
+    for lowest, said in reversed(CONFIDENCE):
+        words = where(probability >= lowest, said, words)
     return words + ", " + say(probability, "chance") + ": " + that + "."
 
 
@@ -138,8 +142,10 @@ def worth_of_knowing(
     ways: Any,
     kind: str = "usd",
     unit: str = "USD",
+    cost: Any = None,
 ) -> Display:
-    """A chart of what it would save in expectation to know each input before choosing.
+    """A chart of what it would save in expectation to know each input before choosing; one sentence
+    instead where that is next to nothing for all of them.
 
     Parameters
     ----------
@@ -147,10 +153,37 @@ def worth_of_knowing(
     per : what the costs are of: "a month", "per million tokens"
     ways : between which somebody chooses, in words
     kind, unit : how `say` says the costs, and in what they are
+    cost : in that unit, of the way taken; of the choice itself unless told
     """
-    return show(
+    shown = show(
         bars(worth, "input", "worth", kind, f"{unit} {per} that knowing it would save"),
         name="worth_of_knowing",
         alt="What it is worth to know an input before choosing between {ways}; the choice is right"
         " with {choice.sureness:chance} as it is.",
+    )
+    whole = minimum(choice.cost, choice.other) if cost is None else cost
+    idle = reduce(maximum, worth.values()) < NEXT_TO_NOTHING * whole
+    if not isinstance(idle, Quantity):
+        return shown
+    first, none = least({name: -1.0 * of for name, of in worth.items()})
+    words = _said(idle, first, -1.0 * none, ", ".join(worth), (kind, per))
+    hidden = " hidden" if idle.value else ""
+    chart = f'<div data-sr-when="!{page().signal(idle)}"{hidden}>{shown.markup}</div>'
+    told = {"text/plain": words.bundle["text/plain"]} if idle.value else {}
+    return Display(shown.bundle | told).marked(words.markup + chart)
+
+
+def _said(idle: Quantity, first: Any, most: Any, known: str, of: tuple[str, str]) -> Display:
+    """Whether finding out pays, and what most.
+
+    idle : whether it hardly does; first, most : what is worth most to know, and how much
+    known : all that could be known; of : how `say` says `most`, and what it is of
+    """
+    kind, per = of
+    return sentence(
+        "Finding out more first would hardly pay: to know any of these ({known}) would save less"
+        " than a thousandth of the cost.",
+        provided=idle,
+        otherwise="Worth most to know: <strong>{first}</strong>. That would save {most:"
+        f"{kind}}} {per}.",
     )

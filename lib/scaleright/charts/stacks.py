@@ -35,6 +35,7 @@ def stacked_parts(
     category: str | None = None,
     along: Along | None = None,
     label: Any = None,
+    sort: bool = True,
 ):
     """The parts of a total, which add up to it.
 
@@ -48,6 +49,7 @@ def stacked_parts(
         category and without rows, such parts for each name of the category.
     along : parameters that the rows give in columns of their names, where the parts are quantities:
         the same quantities for each row; a part without a number has no length.
+    sort : largest total first, also while controls move; False keeps the order of the rows.
     label : words at the end of a bar instead of its total, a quantity; without rows, one for each
         name of the category.
 
@@ -72,16 +74,23 @@ def stacked_parts(
             total = sum(fields[1:], fields[0])
             label = where(alt.expr.isFinite(total), say(total, kind), NONE)
     parts = dict(zip(names, found, strict=True))
-    return after(_bars(frame_of(rows), parts, kind, title, category, label), steps)
+    frame = frame_of(rows)
+    order = _largest_first("_total") if sort else list(dict.fromkeys(frame[category]))
+    return after(_bars(frame, parts, kind, title, category, label, order), steps)
 
 
 def _bars(
-    frame: pd.DataFrame, parts: Mapping[str, Any], kind: str, title: str, category: str, label: Any
+    frame: pd.DataFrame,
+    parts: Mapping[str, Any],
+    kind: str,
+    title: str,
+    category: str,
+    label: Any,
+    order: Any,
 ):
     """A stacked bar for each row, with its total or other words at its end."""
     names, values = list(parts), [field_of(part) for part in parts.values()]
     chart = alt.Chart(frame).transform_calculate(_total=sum(values[1:], values[0]))
-    order = _largest_first("_total")
     stack = _folded(chart, parts, "_part")
     stack = stack.transform_calculate(
         _order=f"indexof({names!r}, datum._part)", _label=say(SAID, kind)

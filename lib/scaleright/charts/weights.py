@@ -42,7 +42,7 @@ def _how(of: Weights) -> Any:
     """Whether a format is the usual one, and by which evidence."""
     return where(
         of.precision == of.usual,
-        phrase("which is usual here: {of.why_usual}"),
+        phrase("the usual format here, {of.why_usual}"),
         phrase("by choice; usual here is {of.usual}, {of.why_usual}"),
     )
 
@@ -75,7 +75,7 @@ def measured_format(there: Any, of: Weights, measured: Any) -> Display:
     """
     usual = where(
         of.precision == of.usual,
-        phrase("which is usual here: {of.why_usual}"),
+        phrase("the usual format here, {of.why_usual}"),
         phrase("while usual here is {of.usual}, {of.why_usual}"),
     )
     return sentence(

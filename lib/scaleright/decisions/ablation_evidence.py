@@ -134,9 +134,8 @@ def transfers() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class PerTenfold:
-    """Pairs in the wrong order for each tenfold less arithmetic [1]: the mean of studies that
-    compare by benchmarks, the lowest and the highest of any study, and the most tenfolds that one
-    spanned.
+    """Pairs in the wrong order for each tenfold less arithmetic [1], of studies that compare by
+    benchmarks: their mean, the lowest, the highest, and the most tenfolds that one spanned.
     """
 
     best: float
@@ -184,9 +183,10 @@ def order_lines() -> pd.DataFrame:
 
 @lookup
 def order_dots() -> pd.DataFrame:
-    """Published agreements as dots: ratio, wrong and name."""
+    """Published agreements as dots: ratio, wrong and name, which tells those by likelihood."""
     rows = transfers()
-    names = rows["study"] + " " + rows["proxy"]
+    marks = rows["measure"].where(rows["measure"] != BENCHMARKS, "").radd(", ").replace(", ", "")
+    names = rows["study"] + " " + rows["proxy"] + marks
     return rows.assign(name=names, ratio=(10 ** rows["tenfolds"]).round(4))
 
 

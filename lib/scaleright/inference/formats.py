@@ -149,13 +149,13 @@ def usual(model: Transformer, chip: Accelerator) -> Usual:
     """
     allowed, known = offered(model, chip), _publications()
     if (form := released_in(model)) in _FOUR_BITS and form in allowed:
-        return Usual(form, "that of its release")
+        return Usual(form, "as in its release")
     runs = known.get((model.name, *_kin(chip)), {})
     if form := _most(runs, allowed):
         most, all_of = runs[form], sum(runs.values())
         of = f"{most} of {all_of}" if all_of > most else f"{most}"
         many = "publication" if all_of == 1 else "publications"
-        return Usual(form, f"that of its published runs on such chips ({of} {many})")
+        return Usual(form, f"as in its published runs on such chips ({of} {many})")
     named = named_in_listings()
     if (form := next(iter(named))) in allowed:
         told = f"{named[form]} of the {sum(named.values())} listings that name one"
