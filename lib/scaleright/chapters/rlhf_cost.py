@@ -31,13 +31,8 @@ def controls(case: Any) -> tuple[Controls, Tables]:
 
 def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Display:
     """The answer card: days and dollars of the run, what dominates, the cheapest platform."""
-    cost, real, hour, low, high = (
-        bill.cost,
-        evidence.real_runs(),
-        bill.hour,
-        doubts.low,
-        doubts.high,
-    )
+    cost, real, hour = bill.cost, evidence.real_runs(), bill.hour
+    low, high = doubts.low, doubts.high
     part, share = largest(bill.named())
     method = look_up(SPOKEN, case.method)
     machines, people_usd, lasts = cost.machine_usd, cost.labels_usd, bill.seconds

@@ -25,12 +25,6 @@ def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
     return charts.controls(declared).follow("accelerator", chips, mfu="mfu")
 
 
-def _most_tokens() -> float:
-    """The most tokens a parameter of any run behind the law [1]."""
-    runs = laws.points()
-    return float((runs["tokens"] / runs["parameters"]).max())
-
-
 def _further(life: Life, hour: Any, flop: Any, repeats: laws.Repeats) -> Any:
     """What the budget buys, and how often the smaller model sees its data."""
     case, ratio, passes = life.case, life.best.ratio, repeats.passes
@@ -57,14 +51,13 @@ def answer(
 ) -> Display:
     """The answer card: the model of least loss for the budget, and the cheapest over its life.
 
-    saved : share of the cost over the life; doubts : of the size; sure : which of both models costs
-        less; repeats : of the reader's unique tokens by the cheapest; unseen : how well larger runs
-        were predicted
+    saved : share of the cost over the life; doubts : of the size; sure : which model costs less
+    repeats : of the unique tokens by the cheapest; unseen : how well larger runs were predicted
     """
     lifetime, (range_low, range_high) = case.lifetime_tokens, doubts.between
     (size, tokens), ratio, (smaller, longer) = life.best, life.best.ratio, life.cheapest
     refused, instead = life.service.weights.refusal
-    largest, pays = si(unseen.largest, "FLOP", 2), saved > 0
+    largest, pays, per = si(unseen.largest, "FLOP", 2), saved > 0, longer / smaller
     words = (
         "<strong>{case.budget_usd:usd}</strong> buys {flop:si FLOP} of training on the"
         " {case.accelerator} at {hour.usd:usd} an hour ({hour.counted}). The lowest loss comes from"
@@ -72,9 +65,8 @@ def answer(
         " tokens a parameter. "
     )
     likely, loss = charts.odds(sure, pays, "the smaller one", " over its life")
-    per = longer / smaller
-    beyond = " At {per:whole} tokens a parameter, more than any run behind the law, it promises"
-    beyond = where(per > _most_tokens(), charts.phrase(beyond + " too much."), "")
+    far = charts.phrase(" At {per:whole} tokens a parameter, beyond its data, the law flatters it.")
+    far = where(per > unseen.densest, far, "")
     further = where(pays, _further(life, hour, flop, repeats) + loss, "")
     return charts.answer_card(
         "Train {smaller:count} parameters on {longer:count} tokens, not {size:count} on"
@@ -84,7 +76,7 @@ def answer(
         "{likely}",
         "Both reach one loss. Training the smaller takes {life.training_usd:usd} instead of"
         " {case.budget_usd:usd}, and its service earns that back. If your budget cannot grow, train"
-        " the larger.{beyond}",
+        " the larger.{far}",
         "{further}",
         provided=pays,
         otherwise=words + "It is also the cheapest over its life: it reads and writes no more than"
@@ -379,8 +371,7 @@ def swings(doubts: SizeDoubts, size: Quantity) -> Display:
 
 def worth_of_knowing(sure: Choice) -> Display:
     """A chart of what it would save to know each input before one of the two is trained."""
-    ways = "the compute-optimal and the smaller model"
-    return charts.worth_of_knowing(sure.worth(), "over the life", sure, ways)
+    return charts.worth_of_knowing(sure.worth(), "over the life", sure, "the two models")
 
 
 def half_the_size(right_for: Quantity, half: Quantity, quarter: Quantity) -> Display:

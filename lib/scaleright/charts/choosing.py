@@ -167,8 +167,8 @@ def worth_of_knowing(
         return shown
     first, none = least({name: -1.0 * of for name, of in worth.items()})
     words = _said(idle, first, -1.0 * none, ", ".join(worth), (kind, per))
-    hidden = " hidden" if idle.value else ""
-    chart = f'<div data-sr-when="!{page().signal(idle)}"{hidden}>{shown.markup}</div>'
+    # not hidden here: a reader without scripts sees both
+    chart = f'<div data-sr-when="!{page().signal(idle)}">{shown.markup}</div>'
     told = {"text/plain": words.bundle["text/plain"]} if idle.value else {}
     return Display(shown.bundle | told).marked(words.markup + chart)
 

@@ -68,6 +68,7 @@ class Extrapolation:
     small, large : runs fitted, and runs predicted
     times : the largest run over the largest that may be fitted
     median, most, bias : of the error of the loss, as shares
+    densest : the most tokens a parameter of any run [1]
     """
 
     small: int
@@ -76,6 +77,7 @@ class Extrapolation:
     median: float
     most: float
     bias: float
+    densest: float
 
     @property
     def largest(self) -> float:
@@ -102,6 +104,7 @@ def extrapolated(runs: pd.DataFrame) -> Extrapolation:
         float(np.median(off)),
         float(off.max()),
         float(missed.mean()),
+        float((runs["tokens"] / runs["parameters"]).max()),
     )
 
 
