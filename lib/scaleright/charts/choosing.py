@@ -181,8 +181,8 @@ def _said(idle: Quantity, first: Any, most: Any, known: str, of: tuple[str, str]
     """
     kind, per = of
     return sentence(
-        "Finding out more first would hardly pay: to know any of these ({known}) would save less"
-        " than a thousandth of the cost.",
+        "It hardly pays to find out more: {known} are each worth less than a thousandth of the"
+        " cost.",
         provided=idle,
         otherwise="Worth most to know: <strong>{first}</strong>. That would save {most:"
         f"{kind}}} {per}.",

@@ -18,7 +18,7 @@ LONGEST_MIN = 10
 _SAID = 6
 """Words from which on a cell of a table is read as a sentence; shorter ones are looked up."""
 _UNREAD = {"script", "style", "pre", "code", "svg", "noscript", "select", "button", "template"}
-_UNSEEN = {"sr-alt", "sr-files", "sr-controls", "math", "headerlink", "eqno", "sr-take"}
+_UNSEEN = {"sr-error", "sr-alt", "sr-files", "sr-controls", "math", "headerlink", "eqno", "sr-take"}
 _VOID = {"br", "img", "input", "hr", "wbr", "source", "col", "meta", "link", "area", "embed"}
 _HEAVY = re.compile(r"<(script|style|svg)\b.*?</\1>", re.DOTALL)
 
