@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright.press.short import PLACES, ROWS, SIGNS, TEXTS, WITH, short, tight
+from scaleright.press.short import ELSEWHERE, PLACES, ROWS, SIGNS, TEXTS, WITH, short, tight
 
 SCRIPT = Path(__file__).parents[1] / "book/_static/charts.js"
 
@@ -54,6 +54,11 @@ def test_lists_of_whole_numbers_come_back_as_they_were(places, sign):
     told = ",".join("0/0" if one is None else str(one) for one in places)
     rows = [{"name": "q1", "expr": f"[{told}][datum.x]"}, {"name": "q2", "expr": f"'{sign}'"}]
     assert whole(short(rows)) == rows
+
+
+def test_what_stands_for_a_part_told_elsewhere_stays_so():
+    names = [{ELSEWHERE: "001b81a153b6"}, {ELSEWHERE: "2ef198fb6fb2"}]
+    assert short({"controls": names}) == {"controls": names}
 
 
 def test_a_list_of_places_takes_a_digit_each():

@@ -29,7 +29,7 @@ from scaleright.press.addresses import table_file
 from scaleright.press.execute import answer, carried
 from scaleright.press.parameters import show
 from scaleright.press.scenarios import Scenario
-from scaleright.press.short import short
+from scaleright.press.short import ELSEWHERE, short
 
 CASE = "## Your case"
 """The heading under which a chapter says what its parameters are."""
@@ -258,7 +258,7 @@ def _share(notebook: dict) -> None:
             return part
         if counts[key := keys.get(id(part), "")] > 1:
             shared[key] = part
-            return {"sr-shared": key}
+            return {ELSEWHERE: key}
         if isinstance(part, dict):
             return {name: lean(item) for name, item in part.items()}
         return [lean(item) for item in part] if isinstance(part, list) else part

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+ELSEWHERE = "sr-shared"
+"""Names what the page tells once, see `pages`."""
 ROWS, TEXTS, WITH = "sr-rows", "of", "with"
 """Names of the parts, the texts of all rows, and the signs in them that stand for more."""
 SIGNS: Mapping[str, str] = MappingProxyType(
@@ -79,9 +81,11 @@ def short(part: Any) -> Any:
 
 
 def _alike(rows: list) -> bool:
-    """Whether rows are objects of the same names and of texts alone, more than one of them."""
+    """Whether rows are objects of the same names and of texts alone, more than one of them, that
+    do not stand for what the page tells elsewhere.
+    """
     if len(rows) < 2 or not all(isinstance(row, dict) for row in rows):
         return False
     names = [*rows[0]]
     texts = (isinstance(text, str) and PLACES not in text for row in rows for text in row.values())
-    return bool(names) and all([*row] == names for row in rows) and all(texts)
+    return names not in ([], [ELSEWHERE]) and all([*row] == names for row in rows) and all(texts)
