@@ -71,7 +71,7 @@ def answer(
     why, per = _why_not(case, mine), per_tenfold()
     least_right, most_right = (at(right, misordered_per_tenfold=of) for of in (per.high, per.low))
     usd, days, nodes, runs = study.usd, study.days, study.nodes, case.variants * case.seeds
-    low_usd, high_usd = span.low_usd, span.high_usd
+    low_usd, high_usd, other = span.low_usd, span.high_usd, _elsewhere(case, best)
     late = charts.phrase(
         " The study ends after the deadline of {case.deadline_days:days}: the largest cluster"
         " tried takes {mine.quickest:days}, so allow that, cut earlier, or put each run on more"
@@ -82,7 +82,6 @@ def answer(
     )
     broken = where(mine.punctual, "", late) + where(usd > case.budget_usd, dear, "")
     small = where(decision.larger > 1, "", " Your experiments are as large as what they stand for.")
-    other = _elsewhere(case, best)
     ways, compared = ("the " + best.platform, "", "the " + doubts.other), sure.other > 0
     likely, known = charts.odds(sure, (best.usd > 0) & compared, *ways)
     hours, price, trusted, found = study.hours.total, study.hour.total, study.step.trust, judged()

@@ -173,17 +173,21 @@ def worth_of_knowing(
     return Display(shown.bundle | told).marked(words.markup + chart)
 
 
-def _said(idle: Quantity, first: Any, most: Any, known: str, of: tuple[str, str]) -> Display:
+def _said(
+    idle: Quantity, first_to_know: Any, most_saved: Any, known: str, of: tuple[str, str]
+) -> Display:
     """Whether finding out pays, and what most.
 
-    idle : whether it hardly does; first, most : what is worth most to know, and how much
-    known : all that could be known; of : how `say` says `most`, and what it is of
+    idle : whether it hardly does
+    first_to_know, most_saved : what is worth most to know, and how much
+    known : all that could be known
+    of : how `say` says what is saved, and what it is of
     """
     kind, per = of
     return sentence(
         "It hardly pays to find out more: {known} are each worth less than a thousandth of the"
         " cost.",
         provided=idle,
-        otherwise="Worth most to know: <strong>{first}</strong>. That would save {most:"
-        f"{kind}}} {per}.",
+        otherwise="Worth most to know: <strong>{first_to_know}</strong>. That would save"
+        f" {{most_saved:{kind}}} {per}.",
     )
