@@ -46,8 +46,10 @@ def answer(
     figure = where(missing, "No way", charts.say(paid, "usd"))
     figure_of = where(missing, "does what you ask", "for a thousand requests")
     told = where(missing, "", _beside_large(case, best, one))
-    taken = where(doubts.choice.cost < doubts.choice.other, "starting small", case.large + " alone")
-    likely, known = charts.odds(doubts.choice, ~missing, taken, " a thousand requests")
+    alone, pays = case.large + " alone", doubts.choice.cost < doubts.choice.other
+    dearer = where(pays, alone, "a smaller start")
+    taken = where(pays, "this", alone)
+    likely, known = charts.odds(doubts.choice, ~missing, taken, " a thousand requests", dearer)
     first, second, third = (of.asked.age for of in served.values())
     routed, chained = judged()["requests at the large model"], scored()
     return charts.answer_card(

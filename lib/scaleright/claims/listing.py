@@ -26,7 +26,7 @@ SUBJECTS = {
     "models and arithmetic": ("scaling_math", "scaling_laws"),
     "tokens and demand": ("token_cost", "load_of_a_day"),
     "owning and renting": ("buy_or_rent",),
-    "prices and supply": ("gpu_prices",),
+    "prices and supply": ("gpu_prices", "economics_stack"),
     "training": ("pretraining_cost", "pretraining_records", "rlhf_cost", "ablation_cost"),
     "memory and parallelism": ("memory_wall", "parallelism", "cluster_efficiency"),
     "serving": ("inference_roofline", "inference_ladder", "model_routing"),
