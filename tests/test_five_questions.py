@@ -129,7 +129,7 @@ def test_page_and_command_line_say_the_same(question):
     same = {"probability": choice.probability, "loss": choice.expected_loss} | choice.spreads
     for name, of in same.items():
         assert math.isclose(here[name], value_of(of), rel_tol=1e-9, abs_tol=1e-12), name
-    assert f"with {charts.say(float(here['sureness']), 'chance')} probability" in words
+    assert f", {charts.say(float(here['sureness']), 'chance')}: " in words
 
 
 def test_the_better_side_is_likely_and_a_wrong_one_costs_something(question):

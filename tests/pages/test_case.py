@@ -25,7 +25,8 @@ def test_on_a_phone_the_answer_stays_in_sight_while_a_control_moves(visit):
     sentence, shown = (
         " ".join(part.inner_text().split()) for part in (opened.page.locator(".sr-sentence"), line)
     )
-    assert sentence in shown and not shown.startswith("8.3 hours")
+    # the bar ends each part of the answer with a full stop
+    assert sentence.replace(".", "") in shown.replace(".", "") and not shown.startswith("8.3 hours")
     opened.page.set_viewport_size({"width": 1280, "height": 800})
     line.wait_for(state="hidden")
     assert opened.troubles == []

@@ -113,7 +113,8 @@ def fleet(case: Any, served: Served) -> Display:
         " <strong>{month.chips:whole accelerators}</strong>, in groups of {month.group:whole}, that"
         " work {month.utilization:percent} of the time. All in, a million output tokens with their"
         " prompts costs <strong>{per:usd}</strong>: {over:number 3} times what the accelerators"
-        " alone cost.",
+        " alone cost. Bought ones come after {case.lead_months:months}; until then you rent by the"
+        " hour.",
         provided=served.known,
         otherwise="There is no bill: {served.why_not}.",
     )
@@ -158,9 +159,11 @@ def strongest(moves: Mapping[str, Any]) -> Display:
 
 def models(case: Any, served: Served, names: Iterable[str]) -> Display:
     """A chart of the whole bill for each model [USD/month]."""
-    rows = pd.DataFrame({"model": [*names]})
+    rows, usd = pd.DataFrame({"model": [*names]}), served.bill.total
+    paid, of = where(served.known, usd, 0.0), {"along": case.model}
+    label = where(served.known, charts.say(usd, "usd"), "cannot be served so")
     return charts.show(
-        charts.bars(rows, "model", served.bill.total, "usd", MONTH, along=case.model),
+        charts.bars(rows, "model", paid, "usd", MONTH, label=label, **of),
         name="models",
         alt="The bill of a month for the same requests to each model on {case.accelerator}.",
     )

@@ -218,12 +218,15 @@ def own_large(case: Any, served: Mapping[str, Served], ways: Mapping[str, Way]) 
         "{case.large} is at its API here, so a thousand of its answers cost {one:usd} whether"
         " all requests reach it or, after the small tier, {share:percent} of them."
     )
+    at_peak = charts.phrase(
+        " At its busiest time your traffic is {case.peak_to_mean:number 2} times its mean."
+    )
     return charts.sentence(
         "A thousand answers of {case.large} on own engines cost <strong>{one:usd}</strong> if all"
         " requests reach it and <strong>{then:usd}</strong> if, after the small tier,"
-        " {share:percent} of them do; its API asks {asked:usd}.",
+        " {share:percent} of them do; its API asks {asked:usd}.{at_peak}",
         provided=~of.own.api,
-        otherwise="{at_api}",
+        otherwise="{at_api}{at_peak}",
     )
 
 

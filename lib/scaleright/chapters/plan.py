@@ -180,9 +180,9 @@ def threshold(case: Any, four: FourWays) -> Display:
         "At {hour.usd:usd} an hour of {case.accelerator} a site of your own never pays: an owned"
         " hour costs as much."
     )
-    said = where(usd < float("inf"), pays, never)
+    site_pays = where(usd < float("inf"), pays, never)
     return charts.sentence(
-        "{said} Choose another contract above to see it move.",
+        "{site_pays} Choose another contract above to see it move.",
         provided=hour.there,
         otherwise="Nobody lists such an hour.",
     )

@@ -6,9 +6,9 @@ from typing import Any
 
 from scaleright.charts.answers import sentence
 from scaleright.charts.displays import Display
-from scaleright.charts.live import page
 from scaleright.charts.marks import bars
 from scaleright.charts.render import show
+from scaleright.charts.templates import phrase
 from scaleright.charts.words import say
 from scaleright.information import Choice
 from scaleright.ops import maximum, minimum, where
@@ -144,8 +144,8 @@ def worth_of_knowing(
     unit: str = "USD",
     cost: Any = None,
 ) -> Display:
-    """A chart of what it would save in expectation to know each input before choosing; one sentence
-    instead where that is next to nothing for all of them.
+    """A chart of what it would save in expectation to know each input before choosing, under one
+    sentence: what is worth most to know, or that all is next to nothing.
 
     Parameters
     ----------
@@ -167,10 +167,8 @@ def worth_of_knowing(
         return shown
     first, none = least({name: -1.0 * of for name, of in worth.items()})
     words = _said(idle, first, -1.0 * none, ", ".join(worth), (kind, per))
-    # not hidden here: a reader without scripts sees both
-    chart = f'<div data-sr-when="!{page().signal(idle)}">{shown.markup}</div>'
     told = {"text/plain": words.bundle["text/plain"]} if idle.value else {}
-    return Display(shown.bundle | told).marked(words.markup + chart)
+    return Display(shown.bundle | told).marked(words.markup + shown.markup)
 
 
 def _said(
@@ -184,10 +182,13 @@ def _said(
     of : how `say` says what is saved, and what it is of
     """
     kind, per = of
+    would_save = phrase(
+        f"Worth most to know: {{first_to_know}}. That would save {{most_saved:{kind}}} {per}."
+    )
+    would_save = where(most_saved > 0, would_save, "There is no choice to find out more about.")
     return sentence(
         "It hardly pays to find out more: {known} are each worth less than a thousandth of the"
         " cost.",
         provided=idle,
-        otherwise="Worth most to know: <strong>{first_to_know}</strong>. That would save"
-        f" {{most_saved:{kind}}} {per}.",
+        otherwise="{would_save}",
     )

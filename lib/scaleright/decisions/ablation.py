@@ -29,6 +29,7 @@ from scaleright.ops import (
     where,
 )
 from scaleright.order_statistics import largest_score
+from scaleright.units import figure
 
 LEVELS = ("80 %", "90 %", "95 %", "99 %")
 """How rarely a difference is to be seen where there is none."""
@@ -38,6 +39,9 @@ QUANTILE = Domain(0.0, 6.0, (0.0, 3.0))
 TENFOLDS = Domain(0.0, 1.0, (0.0, 0.3))
 BY_CHANCE = 0.5
 """Share of pairs that are in the wrong order where a proxy tells nothing [1]."""
+_PI = figure(pi)
+_TAIL = tuple(map(figure, (1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.319381530)))
+"""Of the polynomial of `_beyond`, with as many digits as a page is told."""
 NEVER_AHEAD = 50
 """Power of the correlation with which the others that a normal variable puts ahead of the best are
 taken off: by simulation.
@@ -183,7 +187,7 @@ def best_kept(variants, survive, halvings, per_tenfold):
     every, worst = 1.0, 1.0
     for rung in range(MOST_HALVINGS):
         wrong = _misordered(survive ** maximum(halvings - rung, 0.0), 1.0, per_tenfold)
-        seen, unseen = cos(pi * wrong), sin(pi * wrong)
+        seen, unseen = cos(_PI * wrong), sin(_PI * wrong)
         apart = sqrt(2 * unseen * unseen + seen * seen * others)
         never = seen**NEVER_AHEAD * _beyond(lead / sqrt(others))
         better = (variants - 1) * maximum(_beyond(seen * lead / apart) - never, 0.0)
@@ -202,7 +206,7 @@ def _beyond(deviations):
     far = minimum(abs(deviations), FURTHEST)
     t = 1 / (1 + 0.2316419 * far)
     tail = 0.0
-    for term in (1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.319381530):
+    for term in _TAIL:
         tail = t * (term + tail)
     tail = tail * normal_density(far)
     return where(deviations >= 0, tail, 1 - tail)
