@@ -148,13 +148,10 @@ def test_who_moves_the_named_controls_finds_what_the_check_says(visit, html, nam
     assert f'href="../{name}"' in page
     folder = html.parent / "executed" / scenario.chapter
     notebook = folder / f"{PurePosixPath(name).stem}.ipynb"
-    if not notebook.is_file():
-        pytest.skip("the site was built elsewhere")
     opened = visit(f"notebooks/{scenario.chapter}.html")
     opened.set(dict(scenario.parameters))
     answer = next(carried(json.loads(notebook.read_bytes()), ANSWER_MIME))["data"][ANSWER_MIME]
-    said = opened.page.locator(".sr-answer .sr-sentence").inner_text()
-    assert " ".join(said.split()).rstrip(".") in " ".join(answer["text"].split()) or set(
-        re.findall(r"\d[\d.,]*\d", said)
-    ) <= set(re.findall(r"\d[\d.,]*\d", answer["text"]))
+    numbers = re.compile(r"\d[\d.,]*\d")
+    said = numbers.findall(opened.page.locator(".sr-answer .sr-sentence").inner_text())
+    assert said and set(said) <= set(numbers.findall(answer["text"]))
     assert opened.troubles == []
