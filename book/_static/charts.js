@@ -225,7 +225,8 @@
     const defined = [...page.defined.values()].filter(({ name }) => kept(name)).map(({ name, expr }) => ({ name, update: expr }));
     for (const [name, update] of Object.entries(more)) defined.push({ name, update });
     const rows = [...page.rows.values()].filter(({ name }) => kept(name));
-    const data = rows.map(({ name, values, formulas }) => ({ name, values, transform: formulas.map((formula) => ({ type: "formula", ...formula })) }));
+    // Each view writes its numbers into its rows: two that share them would overwrite each other's.
+    const data = rows.map(({ name, values, formulas }) => ({ name, values: structuredClone(values), transform: formulas.map((formula) => ({ type: "formula", ...formula })) }));
     const nowhere = document.createElement("div");
     const result = await window.vegaEmbed(nowhere, { signals: [...signals, ...defined], data }, { ...EMBED, mode: "vega", renderer: "none" });
     return result.view;

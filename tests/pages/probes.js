@@ -54,6 +54,20 @@
     return true;
   }
 
+  /** Columns of rows that the page's definitions gather: their names, and whether the rows hold what was gathered. */
+  async function gathered() {
+    const { page } = window.scaleright;
+    await page.settled;
+    await page.remembered; // once it rests, the page asks which options have no answer
+    await page.judged;
+    return [...page.defined.values()].flatMap(({ name, expr }) => {
+      const [, rows, field] = (expr ?? "").match(/^pluck\(data\('(\w+)'\),'(\w+)'\)$/) ?? [];
+      if (!rows) return [];
+      const held = page.hub.data(rows).map((row) => row[field]);
+      return [[name, JSON.stringify(page.hub.signal(name)) === JSON.stringify(held)]];
+    });
+  }
+
   /** Sets each of these cases, from the defaults, and then the defaults. */
   async function through(cases) {
     for (const values of [...cases, {}]) {
@@ -253,5 +267,5 @@
     });
   }
 
-  window.probe = { settled, back, charts, seen, words, changed, now, silent, through, outside, cut, crossed, contrast, focus, nameless, signals, thin, rules, runText };
+  window.probe = { settled, back, charts, seen, words, changed, now, silent, gathered, through, outside, cut, crossed, contrast, focus, nameless, signals, thin, rules, runText };
 })();

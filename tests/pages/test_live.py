@@ -61,6 +61,15 @@ def test_all_views_and_the_address_share_the_values_of_the_controls(look, name):
     assert {key: float(asked[key]) for key in told} == told
 
 
+@pytest.mark.parametrize("chapter", ["cluster_efficiency", "parallelism", "rlhf_cost"])
+def test_asking_what_other_options_bring_leaves_the_numbers_of_the_case(look, chapter):
+    opened = look(f"notebooks/{chapter}.html")
+    for values in ({}, middles(opened.controls().values())):
+        opened.set(values)
+        columns = opened.ask("probe.gathered()")
+        assert columns and all(kept for _, kept in columns)
+
+
 def declared(html: Path, name: str) -> list[dict]:
     """The controls that the scripts of a page declare."""
     found = []

@@ -103,11 +103,8 @@ def layers(served: Served) -> Display:
 
 def fleet(case: Any, served: Served) -> Display:
     """What demand takes: tokens, accelerators and what a million tokens comes to, all in."""
-    month, bill = served.month, served.bill
-    tokens = case.requests_per_day * case.output_tokens * 365.25 / 12 / 1e6
-    per = bill.total / tokens
-    alone = where(case.way == OWNED, month.usd.owned, month.usd.rented)
-    over = bill.total / alone
+    month, tokens, over = served.month, served.million_tokens, served.over_accelerators
+    per = served.bill.total / tokens
     return charts.sentence(
         "Your demand is {tokens:number} million output tokens a month. It takes"
         " <strong>{month.chips:whole accelerators}</strong>, in groups of {month.group:whole}, that"

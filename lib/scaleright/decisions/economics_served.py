@@ -23,7 +23,7 @@ from scaleright.ops import maximum, where
 from scaleright.quantity import at, choose, given
 from scaleright.quantity.graph import parameter
 from scaleright.ranges import Ends, interval_of
-from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR
+from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 OWNED = "owned"
 GB_PER_TB = 1000
@@ -108,6 +108,18 @@ class Served:
     def why_not(self) -> Any:
         """Why there is no bill, in words; empty where there is one."""
         return where(self.speed.served, self.paid.hour.why, self.speed.why_not)
+
+    @property
+    def million_tokens(self) -> Any:
+        """Output tokens of a month [millions]."""
+        a_day = self.case.requests_per_day * self.case.output_tokens
+        return a_day * DAYS_PER_YEAR / MONTHS_PER_YEAR / 1e6
+
+    @property
+    def over_accelerators(self) -> Any:
+        """The whole bill over what the accelerators alone cost [1]."""
+        usd = self.month.usd
+        return self.bill.total / where(self.case.way == OWNED, usd.owned, usd.rented)
 
     def interval(self) -> tuple[Any, Any]:
         """Low and high end of the whole bill (90 %): the speed in practice, and the rent of the
