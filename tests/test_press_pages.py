@@ -15,6 +15,7 @@ from scaleright.claims import verdicts
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, TABLES_MIME, VEGALITE_MIME
 from scaleright.press import downloads, pages, scenarios, status, write_whole
 from scaleright.press.execute import Job, Run
+from scaleright.press.packing import unpacked
 from scaleright.press.staleness import Inputs
 
 FIELDS = [{"name": "chip", "type": "string"}, {"name": "rent", "type": "number", "unit": "USD/h"}]
@@ -194,9 +195,9 @@ def test_a_page_tells_long_data_once_and_a_notebook_each_time():
     page = json.loads(pages.chapter_page("tiny", content, []))
     lean = [output["data"]["text/html"] for output in page["cells"][-1]["outputs"]]
     (told,) = re.findall(r'class="sr-shared">(.*?)</script>', "".join(lean))
-    ((key, data),) = json.loads(told).items()
+    ((key, data),) = unpacked(told).items()
     for text, output in zip(lean, outputs, strict=False):
-        spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', text)[1])
+        spec = unpacked(re.search(r'class="sr-spec">(.*?)</script>', text)[1])
         assert spec["datasets"] == {"rows-1": {"sr-shared": key}}
         assert spec | {"datasets": {"rows-1": data}} == output["data"][VEGALITE_MIME]
 
@@ -218,9 +219,9 @@ def test_a_chart_names_what_a_sentence_of_the_page_has_defined(live):
     ).encode()
     page = json.loads(pages.chapter_page("tiny", content, []))
     texts = [output["data"]["text/html"] for output in page["cells"][-1]["outputs"]]
-    spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', texts[1])[1])
+    spec = unpacked(re.search(r'class="sr-spec">(.*?)</script>', texts[1])[1])
     own = displays[1].bundle[VEGALITE_MIME]["params"]
     assert {"name": "bill", "expr": "(price * 24)"} in own and "bill" in spec["params"]
     assert "bill" not in spec["usermeta"]["scaleright"]["defined"] and bill.value == 48.0
-    spec = json.loads(re.search(r'class="sr-spec">(.*?)</script>', texts[3])[1])
+    spec = unpacked(re.search(r'class="sr-spec">(.*?)</script>', texts[3])[1])
     assert "twice" in spec["params"] and "bill" not in spec["params"]  # which "twice" alone reads

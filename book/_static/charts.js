@@ -65,24 +65,15 @@
 
   // ---- the page's model ------------------------------------------------------------------------------------
 
-  /** What stands for more in rows that `press/short.py` has written short. */
-  const SIGNS = { "@": "datum.", "~": '","', "#": ",0],[", "`": "(round(exp(0.00045*parseInt(slice(", "^": ",36)+6.9))/1e9)" };
+  /** Make the texts of the page's scripts whole, which `press/packing.py` has compressed. */
+  const unpack = () => Promise.all([...document.querySelectorAll('script[type^="application/gzip"]')].map(async (script) => {
+    const packed = new Blob([Uint8Array.from(atob(script.textContent), (sign) => sign.charCodeAt(0))]);
+    script.textContent = await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).text();
+    script.type = "application/json";
+  }));
 
-  /** A text of such rows, whole. */
-  function lengthened(text, signs) {
-    for (const sign of signs) text = text.replaceAll(sign, () => SIGNS[sign]);
-    return text.replace(/§(\d)([^§]*)§/g, (_, digits, places) => `[${places.match(new RegExp(`.{${digits}}`, "g")).map((one) => (one[0] === "-" ? "0/0" : parseInt(one, 36))).join()}]`);
-  }
-
-  /** Rows of texts, whole. */
-  function lengthenedRows({ "sr-rows": names, of, with: signs }) {
-    const rows = [], texts = of.map((text) => lengthened(text, signs));
-    for (let at = 0; at < texts.length; at += names.length) rows.push(Object.fromEntries(names.map((name, part) => [name, texts[at + part]])));
-    return rows;
-  }
-
-  /** What a script says, with rows whole and the parts that the page tells once; each use gets its own copy, since Vega marks the rows it draws. */
-  const told = (script, shared) => JSON.parse(script.textContent, (key, value) => (value && value["sr-shared"] ? structuredClone(shared[value["sr-shared"]]) : value && value["sr-rows"] ? lengthenedRows(value) : value));
+  /** What a script says, with the parts that the page tells once; each use gets its own copy, since Vega marks the rows it draws. */
+  const told = (script, shared) => JSON.parse(script.textContent, (key, value) => (value && value["sr-shared"] ? structuredClone(shared[value["sr-shared"]]) : value));
 
   /** A specification with the definitions that the page has told elsewhere and it names. */
   function whole(spec) {
@@ -587,6 +578,7 @@
   });
 
   async function start() {
+    await unpack();
     const figures = [...document.querySelectorAll("figure.sr-chart")];
     const shared = Object.assign({}, ...[...document.querySelectorAll("script.sr-shared")].map((script) => told(script, {})));
     const specs = figures.map((figure) => told(figure.querySelector(".sr-spec"), shared));

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable
@@ -11,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from browse import CHAPTERS, ONE_EACH, Visit, stir
+from scaleright.press.packing import PACKED, unpacked
 
 BUY = "notebooks/buy_or_rent.html"
 
@@ -72,18 +72,18 @@ def test_asking_what_other_options_bring_leaves_the_numbers_of_the_case(look, ch
 
 def declared(html: Path, name: str) -> list[dict]:
     """The controls that the scripts of a page declare."""
-    found = []
 
-    def note(entry: dict) -> dict:
-        found.extend([entry] if {"name", "label", "kind"} <= entry.keys() else [])
-        return entry
+    def controls(part) -> list[dict]:
+        if not isinstance(part, (dict, list)):
+            return []
+        if isinstance(part, dict) and {"name", "label", "kind"} <= part.keys():
+            return [part]
+        items = part.values() if isinstance(part, dict) else part
+        return [control for item in items for control in controls(item)]
 
     text = (html / name).read_text(encoding="utf-8")
-    for script in re.findall(
-        r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL
-    ):
-        json.loads(script, object_hook=note)
-    return found
+    scripts = re.findall(rf'<script type="{PACKED}"[^>]*>(.*?)</script>', text)
+    return [control for script in scripts for control in controls(unpacked(script))]
 
 
 @pytest.mark.parametrize("name", ONE_EACH)

@@ -27,9 +27,9 @@ from scaleright.outputs import (
 from scaleright.press import diagrams, downloads, pictures
 from scaleright.press.addresses import table_file
 from scaleright.press.execute import answer, carried
+from scaleright.press.packing import PACKED, packed
 from scaleright.press.parameters import show
 from scaleright.press.scenarios import Scenario
-from scaleright.press.short import ELSEWHERE, short
 
 CASE = "## Your case"
 """The heading under which a chapter says what its parameters are."""
@@ -177,7 +177,9 @@ def _parameters_at_case(cells: list[dict]) -> None:
         cells.insert(next(codes, case), cells.pop(own))  # which shifts the others up by one
 
 
-_SCRIPT = re.compile(r'(<script type="application/json" class="sr-(?:spec|model)">)([^<]*)')
+ELSEWHERE = "sr-shared"
+"""Names what the page tells once."""
+_SCRIPT = re.compile(r'<script type="application/json" class="sr-(spec|model)">([^<]*)')
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _LONG = 1000
 """Characters from which on a part of a script is told once."""
@@ -265,14 +267,15 @@ def _share(notebook: dict) -> None:
 
     rest = iter(scripts)
     for data, text in zip(outputs, texts, strict=True):
-        data["text/html"] = _SCRIPT.sub(
-            lambda script: script[1] + page_json(short(lean(next(rest)))), text
-        )
+        data["text/html"] = _SCRIPT.sub(lambda found: _packed(found[1], lean(next(rest))), text)
     if shared:
-        outputs[0]["text/html"] = (
-            f'<script type="application/json" class="sr-shared">{page_json(short(shared))}</script>'
-            + outputs[0]["text/html"]
-        )
+        told_once = f"{_packed('shared', shared)}</script>"
+        outputs[0]["text/html"] = told_once + outputs[0]["text/html"]
+
+
+def _packed(kind: str, part: Any) -> str:
+    """A script of a page up to its end, compressed."""
+    return f'<script type="{PACKED}" class="sr-{kind}">{packed(part)}'
 
 
 def dates(notebook: Mapping[str, Any]) -> list[Dated]:
