@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 import settings_tried
-from scaleright.decisions import plan_fleets, plan_workload
+from scaleright.costs.platforms import BATCHES
+from scaleright.decisions import plan_fleets, plan_runs, plan_workload
 from scaleright.decisions.plan import WholePlan, plan
 from scaleright.decisions.plan_parts import STEPS, Asked
 from scaleright.decisions.plan_workload import DECLARED, Workload, read_trace
@@ -38,8 +39,8 @@ GRAPHS = (
     "scaling_laws",
 )
 """Chapters whose answers are compared."""
-SEARCHED = {"parallelism", "cluster_efficiency"}
-"""Chapters that search layouts for the case that they are run with."""
+SEARCHED = {"parallelism", "cluster_efficiency", "pretraining_cost"}
+"""Chapters that search layouts for the case that they are run with, where no page offers it."""
 
 
 def planned(name: str, **other: Any) -> WholePlan:
@@ -226,6 +227,51 @@ def test_every_relaxation_that_is_offered_helps(name, other, breaks):
 
 
 @pytest.mark.long
+def test_training_takes_the_chips_and_the_batch_that_the_chapter_advises(made):
+    """Of all chips and batches on each platform the cheapest in time, with the tokens that its
+    batch takes more; that chapter alone knows how many.
+    """
+    taken = made["pretrain_7b"].parts[0].figures
+    asked = {"model": "Llama-2-7B", "tokens": 2e12, "accelerator": taken["accelerator"]}
+    asked |= {"deadline_days": 30.0, "value_usd_per_day": 0.0}
+    names: dict[str, Any] = {}
+    settings_tried.computed("cluster_efficiency", asked, whole=False, left=names)
+    best = names["found"].best
+    there = best.chips.value, best.batch.value, best.usd.value, best.days.value
+    mine = taken["chips"], BATCHES[taken["batch"]], taken["usd"], taken["days"]
+    assert mine == pytest.approx(there, rel=1e-4)
+    assert 2e12 < taken["tokens"] < 2.3e12
+
+
+@pytest.mark.long
+def test_without_a_deadline_more_chips_are_taken_while_they_hardly_cost_more():
+    one = Workload(work="train", model="Llama-2-7B", tokens=2e12, accelerator="B300")
+    cheapest = plan(replace(one, deadline_days=5000.0)).parts[0].figures
+    taken = plan(one).parts[0].figures
+    assert cheapest["chips"] < taken["chips"]
+    assert cheapest["usd"] <= taken["usd"] <= 1.05 * cheapest["usd"]
+    twice = plan_runs.runs_of("Llama-2-7B", 2e12).every(
+        lambda chip, chips: chip == "B300" and chips > taken["chips"]
+    )
+    assert np.nanmin(twice.usd) > 1.05 * cheapest["usd"]
+
+
+@pytest.mark.long
+def test_fewer_tokens_cost_less_on_every_number_of_chips_and_take_smaller_batches():
+    runs = plan_runs.runs_of("Llama-2-7B", 2e12)
+
+    def here(chip: str, chips: int) -> bool:
+        return chip == "H100 SXM"
+
+    all_, half = runs.every(here), runs.every(here, 1e12)
+    there = all_.usd > 0
+    ratio = half.usd[there] / all_.usd[there]
+    assert (ratio > 0.5).all()  # the critical batch falls with the tokens
+    assert (ratio < 1).all()
+    assert half.rows[half.best(there)]["tokens"] < all_.rows[all_.best(there)]["tokens"]
+
+
+@pytest.mark.long
 def test_data_that_may_not_leave_costs_no_less_and_a_region_rules_out_apis():
     free, kept = planned("start_up"), planned("start_up", data="may not leave")
     regional = planned("start_up", data="stays in the region")
@@ -269,7 +315,7 @@ def chapter_says(graphs: dict, asked: Asked) -> dict[str, Any]:
     """What the chapter's own cells make of the parameters of a step, read from its graph."""
     values = validate(declared(asked.chapter, BOOK), asked.parameters)
     page = settings_tried.page(asked.chapter)
-    if asked.chapter in SEARCHED:
+    if asked.chapter in SEARCHED and not on_page(page, values):
         names = {}
         settings_tried.computed(asked.chapter, values, whole=False, left=names)
         return {path: eval(path, names).value for path in asked.figures}
@@ -286,6 +332,12 @@ def chapter_says(graphs: dict, asked: Asked) -> dict[str, Any]:
     behind = {parameter(node) for node in in_order([*live.values()])}
     found = evaluate([*live.values()], {of: it for of, it in at.items() if of in behind})
     return read | dict(zip(live, found, strict=True))
+
+
+def on_page(page: settings_tried.Page, values: dict[str, Any]) -> bool:
+    """Whether the menus of a chapter's page offer all of these values."""
+    menus = ((page.live.describe(name) or {}, value) for name, value in values.items())
+    return all(value in menu.get("choices", [value]) for menu, value in menus)
 
 
 @pytest.mark.long

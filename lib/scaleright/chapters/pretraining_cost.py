@@ -8,7 +8,7 @@ from scaleright.charts import Controls, Display
 from scaleright.charts import platforms as marks
 from scaleright.costs import pretraining
 from scaleright.costs import pretraining_doubts as doubts
-from scaleright.costs.fastest_steps import Steps
+from scaleright.costs.fastest_steps import OFFERED, SIZES, Steps
 from scaleright.costs.pretraining import PretrainingCost
 from scaleright.costs.pretraining_doubts import Spread
 from scaleright.costs.pretraining_run import Cheapest, Run
@@ -26,9 +26,11 @@ USD_FOR = "USD for the run"
 
 
 def controls(declared: Any) -> Controls:
-    """The chapter's parameters; what the reader leaves open is as the tables have it."""
+    """The chapter's parameters; what the reader leaves open is as the tables have it. Other sizes
+    and batches than those of `Steps` take a search of their own.
+    """
     filled = declared.filled(**pretraining.reliability(), **pretraining.project())
-    return charts.controls(filled)
+    return charts.controls(filled).offer("chips", SIZES).offer("batch", OFFERED)
 
 
 def answer(

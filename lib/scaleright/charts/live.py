@@ -127,6 +127,15 @@ class Controls:
         allowed = before or self._parameters[choice].choices or options
         self._options[choice] = [o for o in before or options if o in options and o in allowed]
 
+    def offer(self, choice: str, options: Iterable[Any]) -> Self:
+        """Let the page offer only these options of a parameter, beside that of the case: others
+        take a run of their own.
+        """
+        kept = {*options, getattr(self._case, choice)}
+        declared = self._parameters[choice].choices or ()
+        self._options[choice] = [option for option in declared if option in kept]
+        return self
+
     def follow(self, choice: str, table: Mapping[str, Mapping[str, Any]], **columns: str) -> Self:
         """Let other controls follow a choice: `{"RTX 4090": {"purchase_usd": 1600}}` sets the price
         with the chip; one that the case leaves open is that of its choice.

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from scaleright.catalog import accelerator, model, remembered, shared
-from scaleright.costs.clusters import cluster_chips
+from scaleright.costs.clusters import cluster_chips, format_on
 from scaleright.costs.fastest_steps import COLUMNS, Step, fastest_at
 from scaleright.costs.platform_terms import trust
-from scaleright.costs.platforms import usual_sequence
+from scaleright.costs.platforms import BATCHES, usual_sequence
 from scaleright.formulas import lookup, search
 from scaleright.ops import item
 from scaleright.quantity import Table, choose, look_up
+from scaleright.roofline import PEAK_NAMES
 from scaleright.training.layout import TrainingRun
 from scaleright.training.step import model_flop
 from scaleright.transformer.parameters import active_parameters
@@ -23,29 +24,28 @@ from scaleright.units import figure
 
 CLUSTERS = tuple(2**power for power in range(3, 17))
 """Numbers of chips that are weighed: from one node to four times the largest published job."""
-BATCHES = {f"{2**power}M": 2 ** (20 + power) for power in range(7)}
-"""Batches that are weighed, tokens of an optimizer step."""
 FREE = "best"
 """The word for the batch with which each number of chips does best."""
 MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Llama-3.1-405B", "DeepSeek-V3")
 """Models that the page offers, beside that of its own case."""
 PRECISION = "BF16"
+"""The format in which a page's runs train."""
 WAYS = tuple((chips, tokens) for chips in CLUSTERS for tokens in BATCHES.values())
-"""Every number of chips with every batch, in this order."""
+"""Every number of chips with every batch, of `BATCHES`, in this order."""
 TIMES = COLUMNS[:-1]
 
 
 @search
 @shared
-def steps_of(model_name: str) -> dict[str, dict[str, list[float]]]:
+def steps_of(model_name: str, precision: str = PRECISION) -> dict[str, dict[str, list[float]]]:
     """The parts of the fastest step at each of `WAYS` on each chip that clusters are built of [s];
     NaN where no layout fits.
     """
-    found = {size: fastest_at(model_name, CLUSTERS, size, PRECISION) for size in BATCHES.values()}
+    found = {size: fastest_at(model_name, CLUSTERS, size, precision) for size in BATCHES.values()}
     return {
         name: {
             part: [
-                figure(found[size].get((name, chips), {}).get(part, np.nan), 4)
+                figure(found[size].get((name, chips), {}).get(part, np.nan), 5)
                 for chips, size in WAYS
             ]
             for part in TIMES
@@ -60,23 +60,30 @@ class Grid:
 
     steps : by model and accelerator: lists over `WAYS`
     models : by name: model FLOP of a token, parameters that it uses, kind ("dense" or "experts")
-    peaks : dense BF16 peak by accelerator [FLOP/s]
+    peaks : dense peak in the format by accelerator [FLOP/s]
     trust : how far the times are to be trusted, see `platform_terms`
+    precision : the format, or BF16 where a chip lacks it
     """
 
     steps: Table
     models: dict[str, dict[str, Any]]
     peaks: dict[str, float]
     trust: Table
+    precision: str = PRECISION
 
     @classmethod
-    def of(cls, models: Iterable[str] = MODELS) -> "Grid":
+    def of(cls, models: Iterable[str] = MODELS, precision: str = PRECISION) -> "Grid":
         """That of several models."""
         names = [*dict.fromkeys(models)]
-        rows = {(name, chip): of for name in names for chip, of in steps_of(name).items()}
+        rows = {
+            (name, chip): of for name in names for chip, of in steps_of(name, precision).items()
+        }
         known = {name: _figures_of(name) for name in names}
-        peaks = {name: chip.peak_flops("bf16") for name, chip in cluster_chips().items()}
-        return cls(Table(rows), known, peaks, Table(trust()))
+        peaks = {
+            name: chip.peak_flops(PEAK_NAMES[format_on(name, precision)])
+            for name, chip in cluster_chips().items()
+        }
+        return cls(Table(rows), known, peaks, Table(trust()), precision)
 
     def step(self, case: Any, way: Any) -> Step:
         """The step of a case at one of `WAYS`.
@@ -90,15 +97,15 @@ class Grid:
         flop = choose(self.models, case.model).flop_per_token * tokens
         chips, peak = chips_at(way), look_up(self.peaks, case.accelerator)
         kind = choose(self.models, case.model).kind
-        trusted = self.trust.row(kind, case.accelerator, PRECISION)
+        trusted = self.trust.row(kind, case.accelerator, self.precision)
         return Step(tokens, parts, flop / (step_s * chips * peak), "", step_s > 0, trusted)
 
 
 @search
 @remembered
-def grid_of(model_name: str) -> Grid:
+def grid_of(model_name: str, precision: str = PRECISION) -> Grid:
     """The grid of one model."""
-    return Grid.of((model_name,))
+    return Grid.of((model_name,), precision)
 
 
 def _figures_of(name: str) -> dict[str, Any]:

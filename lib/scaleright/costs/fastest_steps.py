@@ -44,6 +44,10 @@ MODELS = (
 """Models that the page offers, beside that of its own case."""
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384)
 """Numbers of chips that clusters are offered with."""
+OFFERED = ("4M", "16M")
+"""Batches that the page offers, beside that of its own case: Llama 2's, and the largest of Llama
+3.1.
+"""
 PRECISIONS = ("BF16", "FP8")
 MICRO_BATCHES, MICRO_BATCHES_OF_EXPERTS = (1, 2, 4, 8, 16), (1, 2, 4)
 """Sequences that a copy works on at once, of those layouts that are tried for a page: the fastest
@@ -184,11 +188,11 @@ class Steps:
     def of(cls, case: Any, models: Iterable[str] = MODELS) -> "Steps":
         """Those of all models, at this case found among all layouts there are.
 
-        case : a reader's, with `model`, `chips`, `batch` and `precision`; the sizes are those that
-            its parameter `chips` offers
+        case : a reader's, with `model`, `chips`, `batch` and `precision`
         """
         own = {(case.model, case.batch, case.precision): _exactly(case)}
-        return cls.over((case.model, *models), tuple(case["chips"].choices), case.chips, own)
+        every = (case.model, *models)
+        return cls.over(every, SIZES, case.chips, own, (case.batch, *OFFERED))
 
     @classmethod
     def over(
@@ -197,16 +201,18 @@ class Steps:
         offered: tuple[int, ...] = SIZES,
         chips: int | None = None,
         own: Mapping[tuple[str, str, str], Found] = MappingProxyType({}),
+        batches: Iterable[str] = OFFERED,
     ) -> "Steps":
         """Those of several models on several numbers of chips.
 
         chips : another number of chips beside those that are offered
         own : steps that replace those found, by model, batch and format
+        batches : names of `platforms.BATCHES`
         """
         sizes, names = tuple(sorted({*offered, chips or offered[0]})), tuple(cluster_chips())
         words, table = {NO_LAYOUT: 0}, dict[tuple, Mapping[str, Any]]()
-        models = [*dict.fromkeys(models)]
-        for name, batch, form in product(models, BATCHES, PRECISIONS):
+        models, asked = [*dict.fromkeys(models)], sorted({*batches}, key=[*BATCHES].index)
+        for name, batch, form in product(models, asked, PRECISIONS):
             found = fastest_steps(name, sizes, batch, form) | own.get((name, batch, form), {})
             for size in sizes:
                 row = [found.get((of, size), {}) for of in names]

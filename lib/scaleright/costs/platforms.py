@@ -16,8 +16,8 @@ from scaleright.training.slowdowns import borrowed, interval, slowdowns
 from scaleright.training.step import COMMUNICATION
 from scaleright.units import figures
 
-BATCHES = {"4M": 2**22, "16M": 2**24}
-"""Tokens of an optimizer step: Llama 2's, and the largest of Llama 3.1."""
+BATCHES = {f"{2**power}M": 2 ** (20 + power) for power in range(7)}
+"""Tokens of an optimizer step, by name."""
 
 
 @counting

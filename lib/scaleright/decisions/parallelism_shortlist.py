@@ -11,7 +11,6 @@ from typing import Any
 from scaleright.architecture import Transformer
 from scaleright.catalog import accelerator, model, shared
 from scaleright.costs import fastest_steps
-from scaleright.costs.platforms import BATCHES
 from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, strategy, words
 from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN
 from scaleright.information import Choice, expected_loss, spread_between
@@ -96,7 +95,7 @@ def _costed(name: str, chips: int) -> list[tuple[str, Layout]]:
         return []
     found = [
         fastest_steps.fastest_steps(name, fastest_steps.SIZES, batch, form)
-        for batch, form in product(BATCHES, fastest_steps.PRECISIONS)
+        for batch, form in product(fastest_steps.OFFERED, fastest_steps.PRECISIONS)
     ]
     splits = [of[on, chips]["split"] for of in found for on in ACCELERATORS if (on, chips) in of]
     return [(str(strategy(split)), split) for split in dict.fromkeys(splits)]

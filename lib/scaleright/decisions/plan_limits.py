@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
-from scaleright.decisions.plan_runs import Runs, Ways
+from scaleright.decisions.plan_runs import Runs, Ways, runs_of
 from scaleright.decisions.plan_workload import Workload
 from scaleright.formulas import lookup
 from scaleright.units import duration, figure, usd
 
 DAY_S = 86_400.0
+LEAST_TOKENS = 1e8
+"""The fewest tokens that a plan trains on."""
 _UP, _DOWN = 1.0, -1.0
 
 
@@ -158,33 +160,54 @@ def _dearer(of: Workload, ways: Ways, soon: np.ndarray) -> Relaxation | None:
 
 
 def _fewer(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxation | None:
-    """Fewer tokens: time and money are in proportion to them."""
-    parts = [of.deadline_days / ways.days] if of.deadline_days else []
-    parts += [of.budget_usd / ways.usd] if of.budget_usd else []
-    if not parts:
+    """Fewer tokens: time and money fall with them, a little slower than in proportion, since the
+    critical batch falls too.
+    """
+    if not (of.deadline_days or of.budget_usd):
         return None
-    share = np.where(there, np.minimum.reduce(parts), 0.0)
-    at, asked = int(np.argmax(share)), float(runs.values["tokens"])
-    tokens = rounded(asked * float(share[at]), up=False)
-    if tokens < 1e8:
+    asked = float(runs.values["tokens"])
+    kept = {(row["accelerator"], row["chips"]) for row in _rows(ways, there)}
+
+    def fits(tokens: float) -> int | None:
+        fewer = runs.every(lambda name, chips: (name, chips) in kept, tokens)
+        soon = fewer.days <= (of.deadline_days or np.inf)
+        at = fewer.best(soon & (fewer.usd <= (of.budget_usd or np.inf)))
+        found.update({tokens: (fewer, at)})
+        return at
+
+    found: dict[float, tuple[Ways, int | None]] = {}
+    low, high = np.log(LEAST_TOKENS), np.log(asked)
+    if fits(LEAST_TOKENS) is None:
         return None
-    says = f"train on {count(tokens)} tokens instead of {count(asked)}: {_named(ways, at)}"
+    while high - low > 0.003:
+        middle = (low + high) / 2
+        low, high = (low, middle) if fits(float(np.exp(middle))) is None else (middle, high)
+    tokens = rounded(float(np.exp(low)), up=False)
+    at = fits(tokens)
+    if at is None:
+        return None
+    says = (
+        f"train on {count(tokens)} tokens instead of {count(asked)}: {_named(found[tokens][0], at)}"
+    )
     return Relaxation(says, "tokens", tokens, asked / tokens - 1)
+
+
+def _rows(ways: Ways, allowed: np.ndarray) -> list[dict[str, Any]]:
+    return [row for row, it in zip(ways.rows, allowed, strict=True) if it]
 
 
 def _other_format(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxation | None:
     """FP8 with a little more time or money, where that alone is not enough it is no offer."""
-    row = {name: np.array([one[name] for one in ways.rows]) for name in ("accelerator", "chips")}
-    row |= {"batch": np.array([one["batch"] for one in ways.rows]), "precision": "FP8"}
-    found = runs.at({"usd": runs.run.usd, "days": runs.run.days}, row)
-    soon = found["days"] <= (of.deadline_days or np.inf)
-    met = there & soon & (found["usd"] <= (of.budget_usd or np.inf))
-    if not met.any():
+    kept = {(row["accelerator"], row["chips"]) for row in _rows(ways, there)}
+    other = runs_of(*(runs.values[name] for name in ("model", "tokens", "paid")), "FP8")
+    found = other.every(lambda name, chips: (name, chips) in kept)
+    soon = found.days <= (of.deadline_days or np.inf)
+    at = found.best(soon & (found.usd <= (of.budget_usd or np.inf)))
+    if at is None:
         return None
-    at = _place(found["usd"], met)
     says = (
-        f"train in FP8 on {_named(ways, at)}: {usd(float(found['usd'][at]))} and"
-        f" {duration(float(found['days'][at]) * DAY_S)}, if the loss allows it"
+        f"train in FP8 on {_named(found, at)}: {usd(float(found.usd[at]))} and"
+        f" {duration(float(found.days[at]) * DAY_S)}, if the loss allows it"
     )
     return Relaxation(says, "precision", "FP8", 0.0)
 

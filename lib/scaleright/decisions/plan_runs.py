@@ -1,5 +1,6 @@
-"""Every run that could train a model, in one call: platforms, sizes, batches and formats, by the
-graph of the chapter `pretraining_cost`.
+"""Every run that could train a model, in one call: platforms, numbers of chips and batches, with
+the tokens that each batch takes, by the graph of the chapter `cluster_efficiency`; and the one that
+is taken, by that of `pretraining_cost`.
 """
 
 import itertools
@@ -10,17 +11,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from scaleright.catalog import DataError
+from scaleright.catalog import DataError, model
 from scaleright.costs import pretraining
-from scaleright.costs.fastest_steps import PRECISIONS, SIZES, Steps
+from scaleright.costs.cluster_grid import FREE, WAYS, grid_of
+from scaleright.costs.clusters import cluster_chips
+from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.platforms import BATCHES
 from scaleright.costs.pretraining import people_usd, pretraining_usd, run_chip_hours
 from scaleright.costs.pretraining_doubts import Doubts, kept_share
 from scaleright.costs.pretraining_run import Hour, Run
 from scaleright.costs.rent import compute_usd
 from scaleright.costs.whole_runs import whole_runs
+from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
 from scaleright.decisions.plan_parts import Asked
 from scaleright.formulas import lookup, search
+from scaleright.information import spread_between
 from scaleright.market import hour, matmul_chips
 from scaleright.quantity import at, evaluate, given
 from scaleright.quantity.graph import in_order, parameter
@@ -28,14 +33,24 @@ from scaleright.units import figure
 
 USUAL = {"precision": "BF16", "contract": "on demand", "seller": "median"}
 """What a run is given where nothing else is asked."""
-COLUMNS = ("accelerator", "chips", "batch", "precision")
+LONGEST = 5000.0
+"""A deadline that binds nothing, and the longest run that counts as one [d]."""
+NEAR = 0.05
+"""Extra cost that hardly matters, where no deadline says how many chips: as `cluster_efficiency`
+has it [1].
+"""
+PRICE = "price of an hour"
+_FREE = {"batch": FREE, "rent_usd_per_hour": 0.0, "law": "Zhang 2024", "critical_batch": 0.0}
+_ALONE = {"checkpoint_minutes": 0.0, "shared_load": 0.0, "shared_chips": 65536, "job_days": 3.0}
+"""What that chapter has where nothing else is asked: any batch, and chips of the run's own."""
 
 
 @dataclass(frozen=True)
 class Ways:
     """Runs beside each other, a row each.
 
-    rows : of each the values of `COLUMNS`
+    rows : of each its accelerator, chips, batch, precision, and tokens: those of a small batch with
+        what this one takes more
     usd, days, seen, owned : what it costs [USD] and takes [d], NaN where it does not run; whether
         the fit has seen its architecture; whether its chips are owned
     """
@@ -58,64 +73,136 @@ class Ways:
         ]
         return min(range(len(key)), key=key.__getitem__)
 
+    def soonest_near(self, allowed: np.ndarray) -> int | None:
+        """The most chips of the cheapest platform on which the run costs at most `NEAR` more than
+        its least, each with its best batch; None where none is allowed.
+        """
+        least = self.best(allowed)
+        if least is None:
+            return None
+        name = self.rows[least]["accelerator"]
+        here = np.array([row["accelerator"] == name for row in self.rows])
+        near = allowed & here & (self.usd <= (1 + NEAR) * self.usd[least])
+        most = max(row["chips"] for row, it in zip(self.rows, near, strict=True) if it)
+        return self.best(near & np.array([row["chips"] == most for row in self.rows]))
+
 
 @dataclass(frozen=True)
 class Runs:
     """Runs of a model on so many tokens, as quantities of a case.
 
-    values : of the case, as the chapter's parameters
-    run, low, high : the run of the case, and the ends of what it costs, nine of ten [USD]
-    steps : of the model on all platforms
-    doubts : what moves its cost
+    values : of the case, as the chapters' parameters
+    setting, plan : what the runs have in common, and the run of the case at one of `WAYS`
+    """
+
+    values: Mapping[str, Any]
+    setting: Setting
+    plan: Plan
+
+    @classmethod
+    def of(cls, name: str, tokens: float, paid: str, precision: str = USUAL["precision"]) -> Self:
+        """Those of a model.
+
+        paid : "rent" or "own"
+        """
+        values = {"model": name, "tokens": float(tokens), "accelerator": "H100 SXM", "paid": paid}
+        values |= USUAL | {"precision": precision}
+        every = values | _FREE | _ALONE | pretraining.reliability()
+        case = SimpleNamespace(**{of: given(of, value) for of, value in every.items()})
+        setting = Setting.of(case, grid_of(name, precision))
+        return cls(values, setting, setting.plan(given("way", 0)))
+
+    @property
+    def kind(self) -> str:
+        """Of the model, "dense" or "experts"."""
+        return "experts" if model(self.values["model"]).experts else "dense"
+
+    def every(self, keep: Callable[[str, int], bool], tokens: float | None = None) -> Ways:
+        """All of them whose accelerator and chips are kept, on other tokens if any are given."""
+        named = itertools.product(cluster_chips(), enumerate(WAYS))
+        rows = [(chip, way, *of) for chip, (way, of) in named if keep(chip, of[0])]
+        plan, tokens = self.plan, tokens or self.values["tokens"]
+        wanted = {"usd": plan.usd, "days": plan.days, "more": plan.more, "there": plan.allowed}
+        wanted |= {"seen": plan.run.step.trust.seen, "owned": plan.run.hour.owned}
+        case = {"accelerator": np.array([row[0] for row in rows])}
+        case |= {"way": np.array([float(row[1]) for row in rows]), "tokens": tokens}
+        found = read_at(wanted, case) if rows else dict.fromkeys(wanted, np.array([]))
+        found = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
+        there = found["there"].astype(bool) & (found["days"] <= LONGEST)
+        usd, days = (np.where(there, found[name], np.nan) for name in ("usd", "days"))
+        names = {size: name for name, size in BATCHES.items()}
+        told = [
+            {
+                "accelerator": chip,
+                "chips": chips,
+                "batch": names[size],
+                "precision": self.values["precision"],
+                "tokens": figure(tokens * float(more), 6),
+            }
+            for (chip, _, chips, size), more in zip(rows, found["more"], strict=True)
+        ]
+        return Ways(told, usd, days, found["seen"].astype(bool), found["owned"].astype(bool))
+
+    def at(self, wanted: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+        """What quantities of the case are at a row."""
+        way = WAYS.index((row["chips"], BATCHES[row["batch"]]))
+        return read_at(wanted, {"accelerator": row["accelerator"], "way": way})
+
+    def more_tokens(self, row: Mapping[str, Any]) -> tuple[float, float, float]:
+        """Tokens that a row takes over those at a small batch, and between which ends the laws that
+        agree with runs of today put that [1].
+        """
+        low, high = ends_of_batches(self.setting.case, self.setting.grid)
+        found = self.at({"more": self.plan.more, "low": low, "high": high}, row)
+        over = float(found["more"]) - 1
+        return 1 + over, 1 + over / float(found["high"]), 1 + over / float(found["low"])
+
+    def asked(self, row: Mapping[str, Any], figures: Mapping[str, float], **other: Any) -> Asked:
+        """The question to the chapter on what a run costs that a row answers."""
+        parameters = dict(self.values) | dict(row) | other
+        if parameters["paid"] == "own":
+            parameters = {n: v for n, v in parameters.items() if n not in {"contract", "seller"}}
+        return Asked("pretraining_cost", parameters, figures)
+
+    def taken(self, row: Mapping[str, Any]) -> "Taken":
+        """The run of a row, whole."""
+        return Taken.of(dict(self.values) | dict(row))
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The run that is taken, as quantities of a case; its batch and size are fixed.
+
+    values : of the case, as the parameters of the chapter on what a run costs
+    run, low, high : the run, and the ends of what it costs, nine of ten [USD]
+    doubts, moving : what moves its cost, and the run that it moves
     """
 
     values: Mapping[str, Any]
     run: Run
     low: Any
     high: Any
-    steps: Steps
     doubts: Doubts
     moving: Run
 
     @classmethod
-    def of(cls, model: str, tokens: float, paid: str) -> Self:
-        """Those of a model.
-
-        paid : "rent" or "own"
-        """
-        steps = Steps.over((model,))
-        values = {"model": model, "tokens": float(tokens), "accelerator": "H100 SXM", "chips": 256}
-        values |= {"batch": "4M", "paid": paid, "rent_usd_per_hour": 0.0} | USUAL
-        usual = pretraining.reliability() | pretraining.project()
-        case = SimpleNamespace(**{of: given(of, value) for of, value in (values | usual).items()})
-        run, doubts = _run(case, steps), None
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """That of a row of `Ways`."""
+        size, batch = values["chips"], values["batch"]
+        steps = Steps.over((values["model"],), (size,), batches=(batch,))
+        usual = pretraining.reliability() | pretraining.project() | {"rent_usd_per_hour": 0.0}
+        case = SimpleNamespace(**{of: given(of, it) for of, it in (usual | dict(values)).items()})
+        run = _run(case, steps)
         doubts = Doubts.of(run)
         moving = _run(case, steps, **doubts.free)
         spread = doubts.spread(moving)
-        return cls(values, run, spread.low_usd, spread.high_usd, steps, doubts, moving)
+        return cls(values, run, spread.low_usd, spread.high_usd, doubts, moving)
 
-    def every(self, keep: Callable[[str, int], bool], **fixed: Any) -> Ways:
-        """All of them whose accelerator and chips are kept, with some parameters of the case set
-        otherwise.
-        """
-        precisions = [fixed.get("precision", USUAL["precision"])]
-        every = itertools.product(self.steps.names, SIZES, BATCHES, precisions)
-        rows = [dict(zip(COLUMNS, one, strict=True)) for one in every if keep(one[0], one[1])]
-        if not rows:
-            none = np.array([])
-            return Ways(rows, none, none, none.astype(bool), none.astype(bool))
-        given_ = {name: np.array([row[name] for row in rows]) for name in COLUMNS} | fixed
-        given_["precision"] = np.array([row["precision"] for row in rows])
-        wanted = [self.run.usd, self.run.days, self.run.step.trust.seen, self.run.hour.owned]
-        found = (np.broadcast_to(of, (len(rows),)) for of in evaluate(wanted, given_))
-        usd, days, seen, owned = found
-        return Ways(rows, usd, days, seen.astype(bool), owned.astype(bool))
+    def at(self, wanted: Mapping[str, Any], **other: Any) -> dict[str, Any]:
+        """What quantities are, some parameters set otherwise."""
+        return read_at(wanted, {**self.values, **other})
 
-    def at(self, wanted: Mapping[str, Any], row: Mapping[str, Any], **other: Any) -> dict[str, Any]:
-        """What quantities are at a row, some parameters set otherwise."""
-        return read_at(wanted, {**row, **other})
-
-    def swings(self, row: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    def swings(self) -> dict[str, tuple[float, float]]:
         """What the run costs with each doubt at either end, the others at their best [USD]."""
         found = {}
         for name, ends in self.doubts.ends.items():
@@ -123,17 +210,16 @@ class Runs:
                 at(self.moving.usd, **_moved(self.doubts, name, end))
                 for end in (ends.low, ends.high)
             ]
-            low, high = read_at(dict(zip(("low", "high"), moved, strict=True)), row).values()
+            low, high = self.at(dict(zip(("low", "high"), moved, strict=True))).values()
             found[name] = float(low), float(high)
         return found
 
-    def asked(self, row: Mapping[str, Any], figures: Mapping[str, float], **other: Any) -> Asked:
-        """The question to the chapter that a row answers."""
-        parameters = dict(self.values) | dict(row) | other
-        parameters.pop("rent_usd_per_hour")
-        if parameters["paid"] == "own":
-            parameters = {n: v for n, v in parameters.items() if n not in {"contract", "seller"}}
-        return Asked("pretraining_cost", parameters, figures)
+    def spread_of_days(self) -> float:
+        """Standard deviation of the logarithm of the time that the run takes [1]: its cost but for
+        the price.
+        """
+        ends = (sorted(of) for name, of in self.swings().items() if name != PRICE)
+        return float(np.hypot(*(spread_between(*of) for of in ends)))
 
 
 @search
@@ -146,7 +232,7 @@ def read_at(wanted: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any
 
 def _moved(doubts: Doubts, name: str, end: Any) -> dict[str, Any]:
     """The free inputs at their best, but one of them at an end."""
-    of = {"price of an hour": "price", "time of real runs": "pace", "failures": "luck"}[name]
+    of = {PRICE: "price", "time of real runs": "pace", "failures": "luck"}[name]
     best = {"price": 1.0, "pace": 1.0, "luck": "usual"}
     return best | {of: end}
 
@@ -164,16 +250,9 @@ def _run(case: Any, steps: Steps, price: Any = 1.0, pace: Any = 1.0, luck: Any =
 
 
 @search
-def runs_of(model: str, tokens: float, paid: str = "rent") -> Runs:
+def runs_of(name: str, tokens: float, paid: str = "rent", precision: str = "BF16") -> Runs:
     """The runs of a model on so many tokens, rented or owned."""
-    return Runs.of(model, tokens, paid)
-
-
-__all__ = ["COLUMNS", "PRECISIONS", "USUAL", "Runs", "Ways", "runs_of"]
-
-
-LONGEST = 5000.0
-"""A deadline that binds nothing [d]."""
+    return Runs.of(name, tokens, paid, precision)
 
 
 @lookup
@@ -193,15 +272,27 @@ def law_asked(chip: str, flop: float, mfu: float, best: float) -> Asked:
 
 @lookup
 def cluster_asked(
-    runs: Runs, row: Mapping[str, Any], name: str, tokens: float, hours: float
+    runs: Runs, row: Mapping[str, Any], figures: Mapping[str, float], deadline_days: float | None
 ) -> Asked | None:
-    """A run in the chapter on how many chips: its chip-hours before that counts what such batches
-    take more; None where it has no such run: on chips of one's own, or not in BF16.
+    """A run in the chapter on how many chips, its batch left to the chapter and a day worth
+    nothing: what a run on as many chips costs there, and within a deadline the number of chips that
+    it advises; None where it has no such run.
+
+    figures : usd and days of the run; chips, the same number, if it is the best within the deadline
     """
-    sizes = row["chips"] >= 8 and 1e10 <= tokens <= 1e14
-    if runs.values["paid"] != "rent" or row["precision"] != "BF16" or not sizes:
+    tokens = runs.values["tokens"]
+    if not 1e10 <= tokens <= 1e14 or not 1.0 <= (deadline_days or LONGEST) <= LONGEST:
         return None
-    case = {"model": name, "tokens": tokens, "deadline_days": LONGEST}
-    case |= {of: row[of] for of in ("accelerator", "chips", "batch")}
-    paid = {of: row.get(of, runs.values.get(of)) for of in ("paid", "contract", "seller")}
-    return Asked("cluster_efficiency", case | paid, {"yours.small_hours": float(hours)})
+    case = {of: runs.values[of] for of in ("model", "tokens", "paid", "contract", "seller")}
+    if case["paid"] == "own":
+        case = {n: it for n, it in case.items() if n not in {"contract", "seller"}}
+    case |= {of: row[of] for of in ("accelerator", "chips")}
+    case |= {"deadline_days": deadline_days or LONGEST, "value_usd_per_day": 0.0, "batch": FREE}
+    told = {f"yours.{name}": float(figures[name]) for name in ("usd", "days")}
+    told |= {"yours.batch": float(BATCHES[row["batch"]])}
+    told |= {"yours.more": row["tokens"] / tokens}
+    best = {"found.best.chips": float(row["chips"])} if "chips" in figures else {}
+    return Asked("cluster_efficiency", case, told | best)
+
+
+__all__ = ["LONGEST", "NEAR", "USUAL", "Runs", "Taken", "Ways", "runs_of"]

@@ -7,17 +7,19 @@ from typing import Any
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
 from scaleright.decisions.plan_limits import of_training
-from scaleright.decisions.plan_parts import Part, chance, count, in_words
+from scaleright.decisions.plan_parts import Part, chance, count, in_words, many
 from scaleright.decisions.plan_runs import runs_of
-from scaleright.decisions.plan_training_steps import (
-    STEPS,
+from scaleright.decisions.plan_training_found import (
     Found,
     flop_of,
     limits_of,
+    owns,
+    pick,
     platforms_of,
     sold,
     within,
 )
+from scaleright.decisions.plan_training_steps import STEPS
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import search
 from scaleright.information import probability_cheaper, spread_between
@@ -30,28 +32,29 @@ DAY_S = 86_400.0
 
 @search
 def plan_training(of: Workload) -> Part:
-    """The plan of a training run."""
+    """The plan of a training run: on the number of chips and with the batch that the chapter on how
+    many chips advises, as the chapter on what a run costs has it.
+    """
     name = of.model or USUAL_MODEL
     tokens = of.tokens or compute_optimal_tokens(name)
     own = of.data == STAYS
-    runs = runs_of(name, tokens, "own" if own or _enough(of) else "rent")
+    runs = runs_of(name, tokens, "own" if own or owns(of) else "rent")
     ways = runs.every(_keeps(of))
     allowed = sold(ways, own)
     work = f"Train {name} on {count(tokens)} tokens"
     limits = within(ways, of) & allowed
-    place = ways.best(limits & ways.seen)
-    place = ways.best(limits) if place is None else place
+    place = pick(ways, limits & ways.seen, of)
+    place = pick(ways, limits, of) if place is None else place
     if place is None:
         return of_training(of, work, runs, ways, allowed)
-    run = runs.run
+    taken = runs.taken(ways.rows[place])
+    run = taken.run
     wanted = {"usd": run.usd, "days": run.days, "hours": run.hours.total, "mfu": run.step.mfu}
     wanted |= {"hour_usd": run.hour.total, "layout": run.step.layout, "total_usd": run.cost.total}
-    wanted |= {"low": runs.low, "high": runs.high, "age": run.hour.rented.age}
+    wanted |= {"low": taken.low, "high": taken.high, "age": run.hour.rented.age}
     wanted |= {"experiments_usd": run.cost.experiments_usd, "people_usd": run.cost.people_usd}
     wanted |= {"counted": run.hour.rented.counted, "waiting": _waiting(run)}
-    figures = runs.at(wanted, ways.rows[place])
-    found = Found(of, name, tokens, runs, ways, place, figures)
-    return _part(found, work)
+    return _part(Found(of, name, tokens, runs, ways, place, taken, taken.at(wanted)), work)
 
 
 @search
@@ -72,15 +75,11 @@ def _waiting(run: Any) -> Any:
     return (parts["communication_s"] + parts["bubble_s"]) / sum(parts.values())
 
 
-def _enough(of: Workload) -> bool:
-    return bool(of.owned and of.owned_chips >= 64)
-
-
 def _keeps(of: Workload) -> Any:
     """Whether a platform and a size come into question."""
 
     def keeps(name: str, chips: int) -> bool:
-        if of.owned and _enough(of):
+        if owns(of):
             return name == of.owned and chips <= of.owned_chips
         return of.accelerator in {None, name}
 
@@ -100,9 +99,12 @@ def _part(found: Found, work: str) -> Part:
         kept = probability_cheaper(now["usd"], of.budget_usd, spread)
         sure = f"{in_words(kept)} to stay within {usd(of.budget_usd)} ({chance(kept)}); {sure}"
         budget = f", of a budget of {usd(of.budget_usd)}"
+    if of.deadline_days:
+        kept = probability_cheaper(now["days"], of.deadline_days, found.taken.spread_of_days())
+        sure = f"{in_words(kept)} to be done in {of.deadline_days:g} days ({chance(kept)}); {sure}"
     because = (
-        f"of {platforms_of(found)} platforms, the {chip} does the {flop_of(found)} for least within"
-        f" {limits_of(of)}"
+        f"of {many(platforms_of(found), 'platform')}, the {chip} does the {flop_of(found)} for"
+        f" least within {limits_of(of)}"
     )
     steps = tuple(step(found) for step in STEPS)
     paid = "own" if found.runs.values["paid"] == "own" else "rent"
@@ -120,5 +122,7 @@ def _part(found: Found, work: str) -> Part:
             "days": now["days"],
             "chips": chips,
             "accelerator": chip,
+            "batch": row["batch"],
+            "tokens": row["tokens"],
         },
     )

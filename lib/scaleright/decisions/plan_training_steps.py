@@ -1,7 +1,6 @@
 """The nine steps of the plan of a training run, and the run that is taken."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,14 @@ from scaleright import scaling_laws as laws
 from scaleright.catalog import model
 from scaleright.costs.platforms import BATCHES, usual_sequence
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
-from scaleright.decisions.plan_runs import Runs, Ways, cluster_asked, law_asked
-from scaleright.decisions.plan_workload import LEAVES, STAYS, Workload
+from scaleright.decisions.plan_runs import NEAR, cluster_asked, law_asked
+from scaleright.decisions.plan_training_found import Found, binds, flop_of, following, sold, within
+from scaleright.decisions.plan_workload import LEAVES, STAYS
 from scaleright.decisions.two_chips import errors_in_common, spread_apart
 from scaleright.footprint import Footprint, machine, place
-from scaleright.formulas import lookup, search
+from scaleright.formulas import search
 from scaleright.information import expected_loss, probability_cheaper, spread_between
-from scaleright.transformer import active_parameters, training_flop
+from scaleright.transformer import training_flop
 from scaleright.transformer.parameters import parameters
 from scaleright.units import MASSES, duration, figure, in_units, si, usd
 
@@ -26,81 +26,18 @@ LEVERS: Mapping[str, Mapping[str, Any]] = {
     "rent from the cheapest quarter of sellers": {"seller": "cheapest quarter"},
     "rent on spot, and be interrupted": {"contract": "spot"},
     "sign a reserved contract": {"contract": "reserved"},
-    "use batches of 16 million tokens": {"batch": "16M"},
 }
 """What may make a run cheaper, and the parameters of the chapter that it changes."""
 DEADLINES = (7.0, 14.0, 30.0, 60.0, 120.0)
 """Deadlines at which the answer is looked at again [d]."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a plan of training rests on.
-
-    of : the workload; tokens : to train on
-    runs, ways, place : the runs, all of them beside each other, and which is taken
-    figures : of the run that is taken
-    """
-
-    of: Workload
-    name: str
-    tokens: float
-    runs: Runs
-    ways: Ways
-    place: int
-    figures: Mapping[str, Any]
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """The parameters of the run that is taken."""
-        return self.ways.rows[self.place]
-
-
-@lookup
-def sold(ways: Ways, own: bool) -> np.ndarray:
-    """Those that somebody sells, where only machines of one's own will do."""
-    return ways.owned if own else np.ones(len(ways.rows), bool)
-
-
-@lookup
-def within(ways: Ways, of: Workload) -> np.ndarray:
-    """Those within deadline and budget."""
-    soon = ways.days <= of.deadline_days if of.deadline_days else ways.days > 0
-    return soon & (ways.usd <= of.budget_usd) if of.budget_usd else soon
-
-
-@lookup
-def following(found: Found) -> int | None:
-    """The cheapest run on another platform, within the same limits."""
-    other = np.array([row["accelerator"] != found.row["accelerator"] for row in found.ways.rows])
-    limits = within(found.ways, found.of) & sold(found.ways, found.of.data == STAYS)
-    return found.ways.best(limits & other & found.ways.seen)
-
-
-@lookup
-def platforms_of(found: Found) -> int:
-    """How many platforms run it at all."""
-    there = zip(found.ways.rows, found.ways.usd, strict=True)
-    return len({row["accelerator"] for row, cost in there if cost > 0})
-
-
-@lookup
-def limits_of(of: Workload) -> str:
-    limits = [f"{of.deadline_days:g} days"] if of.deadline_days else []
-    limits += [usd(of.budget_usd)] if of.budget_usd else []
-    return " and ".join(limits) or "no limit of time or money"
-
-
-@lookup
-def flop_of(found: Found) -> str:
-    size = float(active_parameters(model(found.name)).total)
-    return si(float(training_flop(size, found.tokens)), "FLOP")
-
-
 @search
 def demand(found: Found) -> Step:
     now, row = found.figures, found.row
     size = float(parameters(model(found.name)).total)
+    more, least, most = (percent(of - 1) for of in found.runs.more_tokens(row))
+    between = f"{least} to {most}" if least != most else least
     asked = found.runs.asked(row, {"run.hours.total": now["hours"]})
     return Step(
         f"The run takes {now['hours']:,.0f} chip-hours of {row['accelerator']}: {flop_of(found)} at"
@@ -110,6 +47,10 @@ def demand(found: Found) -> Step:
             (
                 f"{count(size)} parameters and {count(found.tokens)} tokens,"
                 f" {found.tokens / size:,.0f} tokens a parameter"
+            ),
+            (
+                f"batches of {row['batch']} tokens take {more} more tokens than small ones to the"
+                f" same loss, {count(row['tokens'])} in all; published laws say {between}"
             ),
             "tokens that you have in text of your own; what they cost to collect is not counted",
         ],
@@ -190,12 +131,11 @@ def hardware(found: Found) -> Step:
     row, now, other = found.row, found.figures, following(found)
     chips, chip = row["chips"], row["accelerator"]
     asked = [found.runs.asked(row, {"run.usd": now["usd"], "run.days": now["days"]})]
-    if (
-        alike := cluster_asked(found.runs, row, found.name, found.tokens, now["hours"])
-    ) is not None:
+    if (alike := _advised(found)) is not None:
         asked.append(alike)
+    says, many = f"{chips:,} {chip}.", _how_many(found)
     if other is None:
-        return Step(f"{chips:,} {chip}.", ["no other platform does it within the limits"], asked)
+        return Step(says, [many, "no other platform does it within the limits"], asked)
     then, rival = found.ways.rows[other], float(found.ways.usd[other])
     days = float(found.ways.days[other])
     spread = _apart(found, row, then)
@@ -203,6 +143,7 @@ def hardware(found: Found) -> Step:
     lost = float(expected_loss(now["usd"], rival, spread))
     asked.append(found.runs.asked(then, {"run.usd": rival, "run.days": days}))
     reasons = [
+        many,
         f"next: {then['chips']:,} {then['accelerator']}, {usd(rival)} and {duration(days * DAY_S)}",
         (
             f"how sure that the {chip} costs less: {in_words(sure)} ({chance(sure)}, at these"
@@ -216,12 +157,42 @@ def hardware(found: Found) -> Step:
             f"the {guess['accelerator']} would cost {usd(float(found.ways.usd[unseen]))}, but no"
             " published run was on its architecture: try it before you sign"
         )
-    return Step(f"{chips:,} {chip}.", reasons, asked)
+    return Step(says, reasons, asked)
+
+
+def _advised(found: Found) -> Asked | None:
+    """The question to the chapter on how many chips, which advises as many if it has the limits of
+    the plan: it knows of no budget and of no chips that are owned already.
+    """
+    of, now = found.of, found.figures
+    figures = {name: now[name] for name in ("usd", "days")}
+    if binds(of):
+        figures["chips"] = found.row["chips"]
+    return cluster_asked(found.runs, found.row, figures, of.deadline_days)
+
+
+def _how_many(found: Found) -> str:
+    """Why so many chips, in words: what half and twice as many would do."""
+    row, ways, told = found.row, found.ways, []
+    for chips in (row["chips"] // 2, 2 * row["chips"]):
+        here = [
+            of["accelerator"] == row["accelerator"] and of["chips"] == chips for of in ways.rows
+        ]
+        at = ways.best(np.array(here))
+        if at is not None:
+            cost, days = float(ways.usd[at]), duration(float(ways.days[at]) * DAY_S)
+            told.append(f"{chips:,} would take {days} and {usd(cost)}")
+    why = (
+        "the cheapest in time"
+        if binds(found.of)
+        else (f"the most that cost at most {percent(NEAR)} more than the cheapest")
+    )
+    return "; ".join([f"{row['chips']:,} are {why}", *told])
 
 
 def _apart(found: Found, row: Mapping[str, Any], then: Mapping[str, Any]) -> float:
     """Spread of the ratio of the costs of two runs, as their times may be off [1]."""
-    trust, kind = found.runs.run.step.trust, found.runs.steps.kinds[found.name]
+    trust, kind = found.runs.plan.run.step.trust, found.runs.kind
     wanted = {"low": trust["error_low"], "high": trust["error_high"]}
     off, other = (float(spread_between(**found.runs.at(wanted, of))) for of in (row, then))
     return float(spread_apart(off, other, errors_in_common()["training", kind]["common"]))
@@ -256,15 +227,15 @@ def layout(found: Found) -> Step:
 
 @search
 def levers(found: Found) -> Step:
-    now, row, run = found.figures, found.row, found.runs.run
+    now, row, run = found.figures, found.row, found.taken.run
     owned = found.runs.values["paid"] == "own"
     tried = []
     for words, change in LEVERS.items():
         if all((row | dict(found.runs.values)).get(of) == value for of, value in change.items()):
             continue
-        if owned and not change.keys() <= {"precision", "batch"}:
+        if owned and not change.keys() <= {"precision"}:
             continue
-        there = found.runs.at({"usd": run.usd}, row | dict(change))["usd"]
+        there = found.taken.at({"usd": run.usd}, **change)["usd"]
         if there > 0 and 1 - there / now["usd"] > 0.005:
             tried.append((1 - there / now["usd"], words, there, change))
     tried.sort(key=lambda one: (-figure(one[0], 3), one[1]))
@@ -288,15 +259,12 @@ HOW = {
 
 @search
 def measure(found: Found) -> Step:
-    swings = found.runs.swings(found.row)
+    swings = found.taken.swings()
     order = sorted(swings, key=lambda name: -abs(np.log(swings[name][1] / swings[name][0])))
     ends = {name: sorted(swings[name]) for name in order}
     return Step(
         f"The {order[0]}: {HOW[order[0]]}.",
-        [
-            f"{name} moves the bill from {usd(low)} to {usd(high)}"
-            for name, (low, high) in ends.items()
-        ],
+        [f"{name}: a bill of {usd(low)} to {usd(high)}" for name, (low, high) in ends.items()],
         [
             found.runs.asked(
                 found.row,
@@ -353,7 +321,8 @@ def change(found: Found) -> Step:
         if at is None:
             reasons.append(f"within {days:g} days: no cluster that is offered does it")
             continue
-        row, cost = ways.rows[at], float(ways.usd[at])
+        row = ways.rows[at]
+        cost = found.figures["usd"] if row == mine else float(ways.usd[at])
         reasons.append(f"within {days:g} days: {row['chips']:,} {row['accelerator']}, {usd(cost)}")
         if row != mine:
             asked.append(found.runs.asked(row, {"run.usd": cost}))

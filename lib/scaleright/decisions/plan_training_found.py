@@ -1,0 +1,101 @@
+"""The run that a plan of training takes, and what is beside it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scaleright.catalog import model
+from scaleright.costs.cluster_grid import CLUSTERS
+from scaleright.decisions.plan_runs import Runs, Taken, Ways
+from scaleright.decisions.plan_workload import STAYS, Workload
+from scaleright.formulas import lookup
+from scaleright.transformer import active_parameters, training_flop
+from scaleright.units import si, usd
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a plan of training rests on.
+
+    of : the workload; tokens : to train on
+    runs, ways, place : the runs, all of them beside each other, and which is taken
+    taken, figures : that run, and what it gives
+    """
+
+    of: Workload
+    name: str
+    tokens: float
+    runs: Runs
+    ways: Ways
+    place: int
+    taken: Taken
+    figures: Mapping[str, Any]
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The parameters of the run that is taken."""
+        return self.ways.rows[self.place]
+
+
+@lookup
+def sold(ways: Ways, own: bool) -> np.ndarray:
+    """Those that somebody sells, where only machines of one's own will do."""
+    return ways.owned if own else np.ones(len(ways.rows), bool)
+
+
+@lookup
+def within(ways: Ways, of: Workload) -> np.ndarray:
+    """Those within deadline and budget."""
+    soon = ways.days <= of.deadline_days if of.deadline_days else ways.days > 0
+    return soon & (ways.usd <= of.budget_usd) if of.budget_usd else soon
+
+
+@lookup
+def pick(ways: Ways, allowed: np.ndarray, of: Workload) -> int | None:
+    """The run that is taken of those allowed: the cheapest in time; without a deadline, or on chips
+    that are owned already, that on the most chips of the cheapest platform on which it costs hardly
+    more. None where none is allowed.
+    """
+    return ways.best(allowed) if binds(of) else ways.soonest_near(allowed)
+
+
+@lookup
+def binds(of: Workload) -> bool:
+    """Whether the number of chips is the cheapest in time, and not the most at hardly more."""
+    return bool(of.deadline_days) and not owns(of)
+
+
+@lookup
+def owns(of: Workload) -> bool:
+    """Whether a cluster is owned already."""
+    return bool(of.owned and of.owned_chips >= CLUSTERS[0])
+
+
+@lookup
+def following(found: Found) -> int | None:
+    """The cheapest run on another platform, within the same limits."""
+    other = np.array([row["accelerator"] != found.row["accelerator"] for row in found.ways.rows])
+    limits = within(found.ways, found.of) & sold(found.ways, found.of.data == STAYS)
+    return pick(found.ways, limits & other & found.ways.seen, found.of)
+
+
+@lookup
+def platforms_of(found: Found) -> int:
+    """How many platforms run it at all."""
+    there = zip(found.ways.rows, found.ways.usd, strict=True)
+    return len({row["accelerator"] for row, cost in there if cost > 0})
+
+
+@lookup
+def limits_of(of: Workload) -> str:
+    limits = [f"{of.deadline_days:g} days"] if of.deadline_days else []
+    limits += [usd(of.budget_usd)] if of.budget_usd else []
+    return " and ".join(limits) or "no limit of time or money"
+
+
+@lookup
+def flop_of(found: Found) -> str:
+    size = float(active_parameters(model(found.name)).total)
+    return si(float(training_flop(size, found.tokens)), "FLOP")
