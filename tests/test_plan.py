@@ -15,6 +15,7 @@ import settings_tried
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions import plan_fleets, plan_runs, plan_workload
 from scaleright.decisions.plan import WholePlan, plan
+from scaleright.decisions.plan_hardware import Compared
 from scaleright.decisions.plan_parts import STEPS, Asked
 from scaleright.decisions.plan_workload import DECLARED, Workload, read_trace
 from scaleright.press import Book, PressError, plans
@@ -35,6 +36,7 @@ GRAPHS = (
     "inference_ladder",
     "cluster_efficiency",
     "model_routing",
+    "hardware_compare",
     "parallelism",
     "scaling_laws",
 )
@@ -293,6 +295,21 @@ def test_longer_requests_are_worth_more_of_the_trace():
     of = Workload(requests_per_day=1e5, input_tokens=4000, output_tokens=800)
     found = plan_fleets.Fleets.of(of, "Llama-3.1-8B", ("H100 SXM", "L40S"))
     assert all(worth > 2 for worth in found.equal.values())
+
+
+@pytest.mark.long
+def test_the_comparison_of_all_accelerators_is_said_beside_the_fleet(made):
+    """What it adds: which one costs least of all, and why a plan may still take another."""
+    for name in ("chat_70b", "hospital", "start_up"):
+        told = made[name].parts[0].steps[3].because[-1]
+        assert told.startswith("of all accelerators the"), told
+        assert "$" in told
+    taken = Compared(Asked("hardware_compare", {}), "B200", 1.25, 6.0, 1.25, 6.0)
+    assert "the cheapest as well: $1.25" in taken.says("B200", ("B200",))
+    assert "whole servers" in taken.says("L40S", ("B200", "L40S"))
+    assert "not known on it" in taken.says("L40S", ("L40S",))
+    none = replace(taken, chip="", usd=float("nan"))
+    assert "finds none" in none.says("B200", ("B200",))
 
 
 @pytest.mark.long

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from scaleright.catalog import accelerator
 from scaleright.catalog import model as shape
 from scaleright.decisions.plan_fleets import CONTRACTS, SETTING, Api, Fleets, a_year
+from scaleright.decisions.plan_hardware import Compared, compared, whole_request
 from scaleright.decisions.plan_parts import (
     Asked,
     Step,
@@ -86,6 +88,13 @@ class Found:
     def now(self, name: str) -> Any:
         """What the fleet gives."""
         return self.at[name][self.taken]
+
+    @cached_property
+    def beside(self) -> Compared:
+        """All accelerators for it: owned ones where those of the fleet are bought."""
+        cached = float(self.fleets.fleet.traffic.load.cached_share.value)
+        request = whole_request(self.fleets.lengths, cached)
+        return compared(self.of, self.model, self.row, request, self.way == OWN)
 
     @property
     def row(self) -> dict[str, Any]:
@@ -251,8 +260,9 @@ def hardware(found: Found) -> Step:
         says = f"No chips of your own; if you rented, {name} in {found.now('weights')}."
     cost = float(found.now("usd_per_day"))
     figures = {"bill.chosen.usd_per_day": cost} if cost > 0 else {}
-    compare = Asked("hardware_compare", {"model": found.model})
-    return Step(says, told, [_day(found, **figures), compare])
+    beside = found.beside
+    told.append(beside.says(name, found.fleets.chips))
+    return Step(says, told, [_day(found, **figures), beside.asked])
 
 
 @search
