@@ -283,7 +283,7 @@
       option.title = reason;
     });
     const out = reasons.filter(Boolean).length;
-    note.textContent = out ? `${out} of ${reasons.length} have no answer in your case; pick one to see why.` : "";
+    note.textContent = out ? `${out} of ${reasons.length} ${out === 1 ? "has" : "have"} no answer in your case; pick one to see why.` : "";
   }
 
   const startHub = async () => { page.hub = await computing(); };
@@ -415,13 +415,43 @@
     });
   }
 
-  /** Names of lines above their ends instead of beside them. */
-  function narrow(styles) {
-    if (styles["line-name"]) Object.assign(styles["line-name"], { align: "right", dx: -16, dy: -11 });
-    if (styles["line-dot"]) Object.assign(styles["line-dot"], { align: "right", dx: -2, dy: -11 });
+  /** Below this width [px] a chart is laid out as on a phone. */
+  const SLIM = 480;
+  /** So many names of lines fit into a key: colors repeat after eight. */
+  const MOST_KEYS = 6;
+
+  const styleOf = (spec) => (spec.mark || {}).style;
+  const layersOf = (spec) => [spec, ...(spec.layer || []).flatMap(layersOf)];
+
+  /** The names of lines as a key above the plot instead of beside their ends: a phone has no margin for them, and inside the plot they would lie on the lines. Where a color stands for several lines their names go inside. Returns how many stand in a row. */
+  function keyLines(spec, width) {
+    const layers = layersOf(spec), dot = layers.find((layer) => styleOf(layer) === "line-dot");
+    if (!dot) return 0;
+    const text = layers.find((layer) => styleOf(layer) === "line-name").encoding.text, { color } = dot.encoding, { domain } = color.scale || {};
+    if (text.field !== color.field || !Array.isArray(domain) || domain.length > MOST_KEYS) {
+      const { style } = spec.config;
+      Object.assign(style["line-name"], { align: "right", dx: -16, dy: -11 });
+      Object.assign(style["line-dot"], { align: "right", dx: -2, dy: -11 });
+      return 0;
+    }
+    const columns = Math.max(1, Math.min(4, domain.length, Math.floor(width / (7.5 * Math.max(...domain.map((name) => name.length)) + 34))));
+    // The first layer of a color decides on its key.
+    const first = layers.find(({ encoding }) => encoding?.color?.field === color.field), drawn = first.mark.type || first.mark;
+    first.encoding.color.legend = { columns, offset: 26, symbolOpacity: 1, symbolStrokeWidth: 4, symbolType: drawn === "line" ? "stroke" : "square", title: null };
+    const prune = (part) => { if (part.layer) part.layer = part.layer.filter((layer) => !/^line-(name|dot)$/.test(styleOf(layer) || "")).map((layer) => (prune(layer), layer)); };
+    prune(spec);
+    return columns;
   }
 
-  const isRowValue = (spec) => (spec.mark || {}).style === "row-value";
+  /** Few enough ticks for their labels to stand apart; those of a logarithmic axis are few already. */
+  function fewTicks(spec) {
+    for (const { encoding } of layersOf(spec)) {
+      const x = encoding?.x;
+      if (x?.axis && x.type === "quantitative" && x.scale?.type !== "log") x.axis = { ...x.axis, tickCount: 3 };
+    }
+  }
+
+  const isRowValue = (spec) => styleOf(spec) === "row-value";
   const holdsRows = (spec) => isRowValue(spec) || (spec.layer || []).some(holdsRows);
 
   /** The name and the value of a row above its bar instead of beside it, so that bars and words have the whole width. */
@@ -464,16 +494,18 @@
 
   /** Lay a chart out for its room; returns in words what of its layout hangs on that. */
   function lay(spec, width) {
-    const slim = width < 480, rows = slim && holdsRows(spec);
-    if (slim) narrow(spec.config.style || {});
+    const slim = width < SLIM, rows = slim && holdsRows(spec);
+    const columns = slim ? keyLines(spec, width) : 0;
+    if (slim) fewTicks(spec);
     if (rows) { stackRows(spec); spec.height *= 44 / 30; }
-    return [slim, ...wrapTitles(spec, Math.max(18, Math.floor(width / 8) - 12))].join("\n");
+    return [slim, columns, ...wrapTitles(spec, Math.max(18, Math.floor(width / 8) - 12))].join("\n");
   }
 
   async function draw(figure, spec) {
     const target = figure.querySelector(".sr-view"), key = figure.dataset.srName || figure.id;
     const host = make("div", { class: "sr-host" });
     layouts.set(figure, lay(spec, room(figure)));
+    figure.classList.toggle("sr-stacked", room(figure) < SLIM && holdsRows(spec));
     if ((spec.autosize || {}).resize) spec.width = "container";
     target.prepend(host);
     // The page's own strip sets these; drop the inputs that other viewers show.
@@ -547,8 +579,66 @@
     for (const row of rows) row.texts.forEach((text) => { text.style.translate = row.to === row.y ? "" : `0 ${(row.to - row.y).toFixed(1)}px`; });
   }
 
+  /** The words of a figure that stand at a dot or at the foot of a rule, and what they are to stay clear of: lines, dots and other words, all in one system of coordinates. */
+  function words(figure) {
+    const lines = [], boxes = [], found = [], place = (mark) => ((mark.getAttribute("transform") || "").match(/\(([-\d.]+)[ ,]+([-\d.]+)/) || []).slice(1).map(Number);
+    for (const path of figure.querySelectorAll(".mark-line path:not([opacity='0'])")) {
+      let last = null;
+      for (const [, kind, x, y] of (path.getAttribute("d") || "").matchAll(/([ML])\s*(-?[\d.]+)[ ,](-?[\d.]+)/g)) {
+        const at = [Number(x), Number(y)];
+        if (kind === "L" && last) lines.push([last, at]);
+        last = at;
+      }
+    }
+    if (!lines.length) return { lines, boxes, found };
+    for (const dot of figure.querySelectorAll(".mark-symbol path:not([opacity='0'])")) {
+      const [x, y] = place(dot);
+      if (y !== undefined) boxes.push({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 });
+    }
+    const floor = figure.querySelector(".background")?.getBBox().height || 0;
+    for (const text of figure.querySelectorAll(".mark-text text:not([font-weight=bold])")) {
+      const [x, y] = place(text), datum = text.__data__?.datum || {}, box = text.textContent && y !== undefined ? text.getBBox() : null;
+      if (!box) continue;
+      const foot = "rule" in datum && y > floor - 60 && text.getAttribute("text-anchor") !== "middle", high = y + box.y;
+      const moves = foot ? Array.from({ length: Math.max(1, Math.floor(high / 8)) }, (_, i) => -8 * i) : "_wide" in datum || "worst" in datum ? [0, -11, 11, -16, 16] : [0];
+      found.push({ text, moves, box: { left: x + box.x, right: x + box.x + box.width, top: high + 2, bottom: high + box.height - 2 } });
+    }
+    return { lines, boxes, found };
+  }
+
+  /** Whether a piece of a line passes through a box. */
+  function passes([[x, y], [x2, y2]], { left, right, top, bottom }) {
+    let from = 0, to = 1;
+    for (const [start, step, low, high] of [[x, x2 - x, left, right], [y, y2 - y, top, bottom]]) {
+      if (!step) { if (start < low || start > high) return false; continue; }
+      const ends = [(low - start) / step, (high - start) / step];
+      from = Math.max(from, Math.min(...ends)); to = Math.min(to, Math.max(...ends));
+    }
+    return from < to;
+  }
+
+  /** Move each of these words to where it meets least, or leave it where all places are alike. */
+  function clear({ lines, boxes, found }) {
+    const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    for (const { text, moves, box } of found) {
+      let best = 0, least = Infinity;
+      for (const move of moves) {
+        const there = { ...box, top: box.top + move, bottom: box.bottom + move };
+        const met = lines.filter((line) => passes(line, there)).length + boxes.filter((other) => meet(other, there)).length;
+        if (met < least) [best, least] = [move, met];
+        if (!met) break;
+      }
+      boxes.push({ ...box, top: box.top + best, bottom: box.bottom + best });
+      text.style.translate = best ? `0 ${best}px` : "";
+    }
+  }
+
   /** All figures are measured before one is moved: else each would be laid out anew. */
-  const spread = (figures) => [...figures].map(ends).forEach(part);
+  function spread(figures) {
+    const names = [...figures].map(ends), others = [...figures].map(words);
+    names.forEach(part);
+    others.forEach(clear);
+  }
 
   /** Charts follow the width of the window; those in a folded block get theirs when it opens. */
   function followWidths(shared) {

@@ -102,6 +102,33 @@
     }).map((other) => `${nameOf(figure)}: ${other.textContent} | ${text.textContent}`)));
   }
 
+  /** Names of lines, and words at the foot of a rule, through which a line of their chart passes. */
+  function underlined() {
+    const points = (path) => {
+      const long = path.getTotalLength(), to = path.getScreenCTM();
+      return Array.from({ length: Math.ceil(long / 2) + 1 }, (_, i) => path.getPointAtLength(2 * i).matrixTransform(to));
+    };
+    return all(".sr-chart").flatMap((figure) => {
+      const lines = all(".mark-line path:not([opacity='0'])", figure).flatMap(points);
+      const words = all(".mark-text text", figure).filter((text) => /\w/.test(text.textContent) && (text.getAttribute("font-weight") === "bold" || (text.__data__.datum?.rule && text.getAttribute("text-anchor") !== "middle")));
+      return words.filter((text) => {
+        const { left, right, top, bottom } = text.getBoundingClientRect();
+        return lines.some(({ x, y }) => x > left && x < right && y > top + 4 && y < bottom - 4);
+      }).map((text) => `${nameOf(figure)}: ${text.textContent}`);
+    });
+  }
+
+  /** Neighboring labels of an axis that run together. */
+  function joined() {
+    return all(".sr-chart svg .role-axis-label").flatMap((axis) => {
+      const boxes = all("text:not([opacity='0'])", axis).filter((text) => text.textContent).map((text) => [text.textContent, text.getBoundingClientRect()]).sort(([, a], [, b]) => a.left - b.left);
+      return boxes.slice(1).flatMap(([words, box], i) => {
+        const [before, last] = boxes[i], beside = Math.abs(box.top - last.top) < 2;
+        return beside && box.left - last.right < 5 ? [`${nameOf(axis.closest("figure"))}: ${before}|${words}`] : [];
+      });
+    });
+  }
+
   const color = (css) => {
     const n = css.match(/[\d.]+/g).map(Number);
     return { rgb: n.slice(0, 3), alpha: n.length > 3 ? n[3] : 1 };
@@ -267,5 +294,5 @@
     });
   }
 
-  window.probe = { settled, back, charts, seen, words, changed, now, silent, gathered, through, outside, cut, crossed, contrast, focus, nameless, signals, thin, rules, runText };
+  window.probe = { settled, back, charts, seen, words, changed, now, silent, gathered, through, outside, cut, crossed, underlined, joined, contrast, focus, nameless, signals, thin, rules, runText };
 })();

@@ -74,3 +74,18 @@ def test_names_of_lines_lie_apart_wherever_the_lines_end(look, case):
     opened = look("notebooks/scaling_laws.html")
     opened.set(case)
     assert opened.ask("probe.crossed()") == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["parallelism", "ablation_cost", "cluster_efficiency", "scaling_laws", "rlhf_cost"],
+)
+def test_on_a_phone_no_line_passes_through_a_name_and_no_ticks_run_together(look, name):
+    opened = look(f"notebooks/{name}.html", width=360)
+    assert opened.ask("probe.underlined()") == []
+    assert opened.ask("probe.joined()") == []
+
+
+def test_lines_that_share_a_color_keep_their_names_on_a_phone(look):
+    opened = look("notebooks/pretraining_records.html", width=360)
+    assert "GB200" in opened.ask("probe.words()").split("\n")[0]

@@ -216,8 +216,8 @@ def named_lines(
     return [
         chart.mark_line().encode(**place, color=color, **look),
         chart.mark_point(opacity=0, size=220).encode(**place, color=color, tooltip=tips),
-        # The page's script keeps names apart where lines end close together, and moves them inside
-        # on a phone.
+        # The page's script keeps names apart where lines end close together, and makes a key of
+        # them on a phone.
         ends.mark_text(style="line-name").encode(**place, text=alt.Text(series, type="nominal")),
         ends.mark_text(style="line-dot").encode(**place, text=alt.TextValue("●"), color=color),
     ]
