@@ -39,7 +39,8 @@ def test_an_option_is_dimmed_where_the_card_would_have_no_answer(look, page, men
     found = options(opened, menu)
     out = {value: why for value, why in found.items() if why}
     assert 0 < len(out) < len(found)
-    said = f"{len(out)} of {len(found)} have no answer in your case; pick one to see why."
+    have = "has" if len(out) == 1 else "have"
+    said = f"{len(out)} of {len(found)} {have} no answer in your case; pick one to see why."
     assert opened.ask(NOTE, menu) == said
     for value, why in found.items():
         opened.set({menu: value})

@@ -121,8 +121,8 @@ def config() -> dict:
             "tickCount": 5,
         },
         "legend": words | {"orient": "top", "title": None, "columns": 3, "symbolType": "square"},
-        # Where a chart is narrow the page's script moves the names of lines into a key above it, and
-        # the values of rows above their bars.
+        # Where a chart is narrow the page's script moves the names of lines into a key above it,
+        # and the values of rows above their bars.
         "style": {
             "line-name": {"align": "left", "dx": 18, "fontWeight": "bold"},
             "row-value": {"align": "left", "dx": 5},
