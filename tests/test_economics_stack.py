@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 from scaleright.decisions.economics_stack import (
     COMPUTE,
     HIDDEN,
+    LAYER_OF,
     SUPPLY,
     chip_costs,
     stack_bill,
     waiting_usd_per_month,
 )
+from scaleright.inference.traffic import trace_terms
 from scaleright.press import Book
 from scaleright.press.parameters import declared, validate
 from scaleright.quantity.graph import value_of
@@ -76,3 +78,24 @@ def test_memory_costs_makers_more_than_the_dies_do_and_buyers_little():
 def test_bad_input_is_refused_before_work(values, match):
     with pytest.raises(ValueError, match=match):
         validate(declared("economics_stack", BOOK), values)
+
+
+def test_each_part_of_a_bill_has_its_layer():
+    bill = stack_bill(100.0, 40.0, 10.0, 5.0, 5.0, 0.5, 0.5, 0.1, 0.2, 0.1)
+    assert list(LAYER_OF) == list(bill.labeled())
+    for layer, usd in bill.layers.items():
+        parts = [part for name, part in bill.labeled().items() if LAYER_OF[name] == layer]
+        assert sum(parts) == pytest.approx(usd)
+
+
+def test_the_usual_service_is_that_of_the_plan():
+    here, there = (
+        {of.name: of.default for of in declared(chapter, BOOK)}
+        for chapter in ("economics_stack", "plan")
+    )
+    same = ("model", "requests_per_day", "contract", "pace_tokens_per_s")
+    assert [here[of] for of in same] == [there[of] for of in same]
+    assert here["traffic"] == there["trace"]
+    lengths = trace_terms(there["trace"])
+    assert here["input_tokens"] == round(lengths["input_tokens"])
+    assert here["output_tokens"] == round(lengths["output_tokens"])

@@ -8,6 +8,7 @@ notebooks/*.ipynb with it in the same session (`pytest --nbval --nbval-current-e
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 
 import nbformat
@@ -43,6 +44,14 @@ def test_text_and_notebook_are_twins(chapter, notebook):
     assert [(c.cell_type, c.source) for c in notebook.cells] == [
         (c.cell_type, c.source) for c in text.cells
     ], "make notebooks"
+
+
+def test_dollars_in_prose_are_escaped(chapter):
+    prose = "\n".join(c.source for c in load(BOOK.text(chapter)).cells if c.cell_type == "markdown")
+    spans = re.findall(r"(?<![\\$])\$(?!\$)([^$\n]+?)(?<!\\)\$(?!\$)", prose)
+    # TeX puts words into \\text{} or \\mathrm{}, or beneath as an index
+    words = [re.sub(r"\\[a-z]+\{[^}]*\}|\\[a-zA-Z]+|_\{?\w+\}?", "", span) for span in spans]
+    assert not [s for s, left in zip(spans, words, strict=True) if re.search(r"[a-z]{2,} ", left)]
 
 
 def test_every_cell_was_executed_in_order_without_error(chapter, notebook):

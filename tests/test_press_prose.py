@@ -172,7 +172,7 @@ def test_how_wrong_the_book_is_stands_in_one_chart(pages):
     assert all(row["low"] <= row["median"] <= row["high"] for row in rows)
     told = start.how_wrong(pages)
     assert told.count("<figure") == 1 and 'class="sr-spec">{' in told
-    assert f"{sum(row['rows'] for row in rows):,} published figures" in told
+    assert f"predicts {sum(row['rows'] for row in rows):,} figures that others published" in told
     assert list(start.pictured(pages.book)) == [told.split('id="sr-')[1].split('"')[0]]
 
 

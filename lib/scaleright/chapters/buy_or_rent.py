@@ -21,6 +21,8 @@ from scaleright.quantity import Quantity
 
 A_DAY = "hours of use a day"
 CAPPED = "break-even use [hours a day]"
+EVEN = 0.005
+"""Share of a year's bill below which two bills are the same."""
 
 
 def _pays(break_even_hours: Quantity) -> Any:
@@ -41,6 +43,7 @@ def answer(
     choice: Quantity,
     saving: Quantity,
     break_even_hours: Quantity,
+    months_to_pay: Quantity,
     between: tuple[Quantity, Quantity],
     sure: Choice,
 ) -> Display:
@@ -55,10 +58,14 @@ def answer(
     likely, known = charts.odds(sure, (case.hours_per_day > 0) & hour.there, choice, " a year")
     moved = " No home houses it: owned it stands in a data center, on the usual terms there."
     moved = where(case.moved, moved, "")
+    clear = charts.phrase("{choice} one {case.accelerator} is cheaper")
+    close = charts.phrase("owning and renting one {case.accelerator} cost the same")
+    even = saving < EVEN * bill.total
+    found, less = where(even, close, clear), where(even, "a year apart", "a year less")
     return charts.answer_card(
-        "At {case.hours_per_day:hours 2} of use a day, {choice} one {case.accelerator} is cheaper.",
+        "At {case.hours_per_day:hours 2} of use a day, {found}.",
         "{saving:usd}",
-        "a year less",
+        "{less}",
         "{likely}",
         "{pays}",
         "Rent is {hour.usd:usd} an hour ({hour.counted}).{moved}{known}",
@@ -75,6 +82,7 @@ def answer(
             "range_high": (range_high, "hours 2"),
             "owning_cheaper_probability": (sure.probability, "percent"),
             "expected_loss_usd_per_year": (sure.expected_loss, "usd"),
+            "months_to_pay": (months_to_pay, "months 2"),
         },
     )
 
@@ -108,13 +116,13 @@ def both_bills(
 ) -> Display:
     """A year of both, an owned hour, the months until it has paid, and Clarifai's rule."""
     agrees = where(rule == computed, "agrees", "disagrees")
-    hour = charts.phrase("costs {owned_hour:usd}; below that, renting is cheaper")
+    hour = charts.phrase("costs {owned_hour:usd}; at a lower rent, renting is cheaper")
     hour = where(case.hours_per_day > 0, hour, "has no price, since there is none")
-    paid = charts.phrase("pays back the price in {months_to_pay:months 2}")
-    paid = where(months_to_pay > 1200, "never pays back the price", paid)
+    paid = charts.phrase("pays for the machine after {months_to_pay:months 2}")
+    paid = where(months_to_pay > 1200, "never pays for the machine", paid)
     return charts.sentence(
         "A year of owning costs <strong>{bill.total:usd}</strong>, a year of renting"
-        " <strong>{rented:usd}</strong>. An owned hour of work {hour}. The rent saved {paid}. The"
+        " <strong>{rented:usd}</strong>. An owned hour of work {hour}. The rent saved {paid}."
         " Clarifai's matrix says {rule}, which {agrees} with the computed answer.",
         provided=rented >= 0,
         otherwise="A year of owning costs <strong>{bill.total:usd}</strong>; without a rent there"
@@ -150,8 +158,7 @@ def counted(case: Any, terms: Ownership, crew: tuple[Quantity, Quantity]) -> Dis
         "<strong>Counted</strong>: {whole} and the sales tax, {terms.price_usd:usd} together; their"
         " power and cooling; {house}{upkeep}."
         " <strong>Left out</strong>: {site}power of storage, software licenses, tax on income, and"
-        " what a sale costs. Hours that nobody uses are those beyond your"
-        " {case.hours_per_day:hours 2} a day."
+        " what a sale costs."
     )
 
 
@@ -164,15 +171,15 @@ def left_when_sold(
     """
     released, sold = chip["age_years"], chip["age_years"] + case.years
     return charts.sentence(
-        "This chip was released {released:years} before today and will be {sold:years} old when"
-        " you sell it: <strong>{terms.resale_share:percent}</strong> of the price is left then."
-        " Of a chip released today it would be {of_new:percent}."
+        "This chip came out {released:years} ago and will be {sold:years} old when you sell it, for"
+        " <strong>{terms.resale_share:percent}</strong> of its price. One that came out today would"
+        " fetch {of_new:percent}."
     )
 
 
 def published_costs() -> Display:
     """Published costs of owning beside those of the usual terms."""
-    words = "Owning an H100 in a data center: what others published, and the usual terms here"
+    words = "Owning an H100 in a data center: a published figure, and the usual terms here"
     return charts.table(owned_and_published(), words, {"published": "usd", "here": "usd"})
 
 
@@ -207,12 +214,14 @@ def rule_on_its_example() -> Display:
 
 
 def rule_by_hours(
-    hours: Quantity, owned_hour: Quantity, rule: Quantity, computed: Quantity
+    hours: Quantity, owned_hour: Quantity, used_hour: Quantity, rule: Quantity, computed: Quantity
 ) -> Display:
-    """The rule, and what is computed, at several hours of use a day."""
+    """The rule, and what is computed, at several hours of use a day, beside what an hour of use
+    costs owned and rented [USD/h].
+    """
     of = [2, 4, 6, 8, 12, 24]
-    rows = {"of": of, "hours a day": of, "an owned hour costs [USD]": owned_hour}
-    rows |= {"the rule": rule, "computed": computed}
+    rows = {"of": of, "hours a day": of, "owned hour [USD]": owned_hour}
+    rows |= {"rented hour [USD]": used_hour, "the rule": rule, "computed": computed}
     words = "Your accelerator: the rule, and what is computed at your rent"
     return charts.table(pd.DataFrame(rows), words, along={hours: "of"}, name="the-rule-by-hours")
 
@@ -288,9 +297,9 @@ def cheapest_plan(case: Any, plan: Quantity, break_even_hours: Quantity) -> Disp
     no_hour = where(break_even_hours > 24, "never pays", "has no rent to pay against")
     pays_above = where(break_even_hours <= 24, pays_above, no_hour)
     return charts.sentence(
-        "The cheapest plan is to <strong>{plan}</strong>. The baseline works all day, the bursts"
-        " {case.burst_hours_per_day:hours 2} a day, and owning {pays_above}. Clarifai's matrix"
-        " says to own the baseline and rent the bursts.",
+        "The cheapest plan is to <strong>{plan}</strong>. A baseline of {case.baseline:whole} works"
+        " all day, {case.burst:whole} more {case.burst_hours_per_day:hours 2} a day, and owning"
+        " {pays_above}. Clarifai's matrix says to own the baseline and rent the bursts.",
         provided=plan != "",
         otherwise="Without a rent there are no plans to compare.",
     )
@@ -300,7 +309,7 @@ def deployment_tree(branches: pd.DataFrame) -> Display:
     """Clarifai's deployment tree, question by question [USD/year]."""
     bills = dict.fromkeys(("rent", "multi-cloud", "on premises"), "usd")
     shown = charts.table(branches, "The tree, branch by branch; USD a year", bills)
-    return charts.folded(shown, "The money of each branch of the tree")
+    return charts.folded(shown, "What each branch of the tree costs")
 
 
 def cards_on_power() -> Display:

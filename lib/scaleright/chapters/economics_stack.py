@@ -10,7 +10,7 @@ from scaleright.charts import Display
 from scaleright.charts.live import Controls
 from scaleright.costs.serving_choices import ServingChoices
 from scaleright.decisions.economics_served import OWNED, RENT, VOLUME, Served
-from scaleright.decisions.economics_stack import chip_costs
+from scaleright.decisions.economics_stack import LAYER_OF, chip_costs
 from scaleright.inference.demand import usual_peaks
 from scaleright.ops import where
 from scaleright.quantity import choose, least
@@ -80,10 +80,10 @@ def where_it_goes(case: Any, served: Served) -> Display:
     bill = served.bill
     cents = {name: 100 * usd / bill.total for name, usd in bill.labeled().items()}
     return charts.show(
-        charts.bars(cents, "what", None, "number 2", "cents of a dollar of the bill"),
+        charts.bars(cents, "what", None, "number 2", "cents of a dollar of the bill", LAYER_OF),
         name="where_it_goes",
-        alt="Where a dollar of the bill goes, by part, the largest first; the whole bill is"
-        " {bill.total:usd} a month.",
+        alt="Where a dollar of the bill goes: its parts by layer (compute, supply, hidden"
+        " operations), the largest first; the whole bill is {bill.total:usd} a month.",
     )
 
 
@@ -93,9 +93,9 @@ def layers(served: Served) -> Display:
     total, known = served.bill.total, served.known
     of_compute, of_supply, of_hidden = (usd / total for usd in (compute, supply, hidden))
     return charts.sentence(
-        "Of {total:usd} a month compute is <strong>{compute:usd}</strong> ({of_compute:percent}),"
-        " supply <strong>{supply:usd}</strong> ({of_supply:percent}) and hidden operations"
-        " <strong>{hidden:usd}</strong> ({of_hidden:percent}).",
+        "Of {total:usd} a month, compute takes <strong>{compute:usd}</strong>"
+        " ({of_compute:percent}), supply <strong>{supply:usd}</strong> ({of_supply:percent}) and"
+        " hidden operations <strong>{hidden:usd}</strong> ({of_hidden:percent}).",
         provided=known,
         otherwise="There is no bill: {served.why_not}.",
     )
@@ -104,14 +104,17 @@ def layers(served: Served) -> Display:
 def fleet(case: Any, served: Served) -> Display:
     """What demand takes: tokens, accelerators and what a million tokens comes to, all in."""
     month, tokens, over = served.month, served.million_tokens, served.over_accelerators
-    per = served.bill.total / tokens
+    per, all_tokens = served.bill.total / tokens, 1e6 * tokens
+    late = charts.phrase(
+        " Yours come after {case.lead_months:months}; until then you rent by the hour."
+    )
+    waits = where((case.way == OWNED) & (case.lead_months > 0), late, "")
     return charts.sentence(
-        "Your demand is {tokens:number} million output tokens a month. It takes"
-        " <strong>{month.chips:whole accelerators}</strong>, in groups of {month.group:whole}, that"
+        "You need {all_tokens:count} output tokens a month. That takes"
+        " <strong>{month.chips:whole accelerators}</strong>, in groups of {month.group:whole}, at"
         " work {month.utilization:percent} of the time. All in, a million output tokens with their"
-        " prompts costs <strong>{per:usd}</strong>: {over:number 3} times what the accelerators"
-        " alone cost. Bought ones come after {case.lead_months:months}; until then you rent by the"
-        " hour.",
+        " prompts costs <strong>{per:usd}</strong>, {over:number 3} times the cost of the"
+        " accelerators alone.{waits}",
         provided=served.known,
         otherwise="There is no bill: {served.why_not}.",
     )
@@ -149,8 +152,8 @@ def strongest(moves: Mapping[str, Any]) -> Display:
     size, rent = moves[VOLUME], moves[RENT]
     staff = moves["the number of people"]
     return charts.sentence(
-        "Twice the requests make the bill {size:percent} dearer, twice the rent {rent:percent},"
-        " twice the people {staff:percent}."
+        "Twice the requests add {size:percent} to the bill, twice the rent {rent:percent}, twice"
+        " the people {staff:percent}."
     )
 
 
@@ -168,5 +171,5 @@ def models(case: Any, served: Served, names: Iterable[str]) -> Display:
 
 def published(frame: pd.DataFrame) -> Display:
     """What others published on owning an H100, beside what is computed here."""
-    words = "Owning an H100 in a data center: what others published, and the usual terms here"
+    words = "Owning an H100 in a data center: a published figure, and the usual terms here"
     return charts.table(frame, words, {"published": "usd", "here": "usd"})

@@ -64,7 +64,8 @@ def answer(
         model_error="list prices, so what you can negotiate is lower; an index made elsewhere lies"
         f" inside such a range in {agreement['inside'].sum()} of {len(agreement)} comparisons",
         headline="bill",
-        quantities={"bill": (bill, "usd"), "low": (here.low, "usd"), "high": (here.high, "usd")},
+        quantities={"bill": (bill, "usd"), "used_share": (case.used_share, "percent")}
+        | {"low": (here.low, "usd"), "high": (here.high, "usd")},
         besides=[
             (terms.there | none, "{case.commit_with} {terms.why} {case.accelerator}."),
             (in_region, "No such price of the {case.accelerator} is of {case.region}."),
@@ -108,12 +109,12 @@ def bills(case: Any, offer: Any, bill: Quantity) -> Display:
 def why_on_demand() -> Display:
     """Why the listings that are compared are those on demand."""
     sold = listed.sold_by_contract()
-    chips, others = sold.pop("on demand"), ", ".join(f"{many} {of}" for of, many in sold.items())
+    chips, others = sold.pop("on demand"), ", ".join(f"{of} {many}" for of, many in sold.items())
     return charts.sentence(
-        "Listings are compared <strong>on demand</strong> unless you choose another contract: of"
-        " {chips:whole} chips that somebody lists so, only {others}. It is the price of whoever"
-        " binds nobody; what runs around the clock is paid under a contract that binds, and so the"
-        " chapters on tokens and on buying start from a reserved price."
+        "Prices are <strong>on demand</strong>, by the hour without a commitment, unless you choose"
+        " another contract: {chips:whole} chips are listed so, fewer under others ({others}). What"
+        " runs around the clock is cheaper under a contract, so the chapters on tokens and on"
+        " buying start from a reserved price."
     )
 
 
@@ -121,21 +122,18 @@ def cheapest_cloud(case: Any, months: CloudMonths, sure: Choice) -> Display:
     """The cheapest of all ways to pay, beside the rule; sure : of large clouds or others [USD]."""
     place, (best, best_bill, _) = _place(case), months.any_way
     of_large, of_others = (
-        where(
-            bill > 0, "the cheapest is " + name + " at " + charts.say(bill, "usd"), "none offers it"
-        )
+        where(bill > 0, name + " is the cheapest, at " + charts.say(bill, "usd"), "none offers it")
         for name, bill, _ in (months.large, months.others)
     )
     likely = where(sure.cost < sure.other, "a large cloud", "one of the others")
     likely = charts.how_sure(sure, likely, " a month")
-    known = charts.phrase(" Of the two kinds {likely}.")
+    known = charts.phrase(" Over the year ahead {likely}.")
     known = where((sure.cost > 0) & (sure.other > 0), known, "")
     agrees = where(best == months.large[0], "differs", "agrees")
     return charts.sentence(
-        "With the discounts for commitments that are stated on prices on demand among the options,"
-        " at today's prices, the cheapest is <strong>{best}</strong> at"
-        " <strong>{best_bill:usd}</strong> a month. Of large"
-        f" public clouds {{of_large}}, of the others {{of_others}}. Andreessen Horowitz's rule"
+        "Counting the discounts that sellers state for a commitment, which the chart leaves out,"
+        " the cheapest is <strong>{best}</strong> at <strong>{best_bill:usd}</strong> a month. Of"
+        " large public clouds {of_large}; of the others {of_others}. Andreessen Horowitz's rule"
         f" says: {RULE}."
         " The computed answer <strong>{agrees}</strong>.{known}",
         provided=best_bill > 0,
@@ -159,9 +157,9 @@ def history_listed(rents: pd.DataFrame) -> Display:
     """A chart of monthly rents, of cards as listed."""
     line = ("date", "accelerator", "median", "usd")
     return charts.show(
-        charts.timeline(rents, *line, "USD an hour, cards as listed"),
+        charts.timeline(rents, *line, "USD an hour, prices as listed"),
         name="history_listed",
-        alt="Monthly median rent of four chips since 2023, cards as listed: the H100 falls through"
+        alt="Monthly median rent of four chips since 2023, prices as listed: the H100 falls through"
         " 2024 and rises in 2026, the A100 falls slowly.",
     )
 
@@ -170,17 +168,17 @@ def history_scaled(rents: pd.DataFrame) -> Display:
     """A chart of monthly rents, of cards scaled to one contract."""
     line = ("date", "accelerator", "median", "usd")
     return charts.show(
-        charts.timeline(rents, *line, "USD an hour, cards scaled"),
+        charts.timeline(rents, *line, "USD an hour, prices scaled"),
         name="history_scaled",
-        alt="The same four chips with every card scaled to one contract: all rise from late 2025.",
+        alt="The same four chips with every price scaled to one contract: all rise from late 2025.",
     )
 
 
 def two_ways() -> Display:
     """How the two ways of counting differ."""
     return charts.sentence(
-        f"The two can differ in sign: {series.oldest_moved()}. A median moves when one card joins"
-        f" or leaves, and in that last month there were {series.cards_of_the_oldest()} cards of it."
+        f"The two can even move apart: {series.oldest_moved()}. A median jumps when a seller joins"
+        f" or leaves, and in that last month only {series.cards_of_the_oldest()} listed it."
     )
 
 
@@ -236,8 +234,8 @@ def commitment_pays(
         "If on-demand prices change by <strong>{change:percent}</strong> a year, a commitment of"
         " one year at {case.commit_with} pays {one_pays} and one of three years {three_pays}. At"
         " your use of {load:percent} the first <strong>{one_saves}</strong> an accelerator over its"
-        " term, the second <strong>{three_saves}</strong>. For one year {one_sure}; for three"
-        " {three_sure}.",
+        " term, the second <strong>{three_saves}</strong>. Over one year {one_sure}. Over three"
+        " years {three_sure}.",
         provided=ratio.there & by_hour.there,
         otherwise="There is no commitment to weigh: {why}. Choose another provider, seller or"
         " accelerator.",
@@ -293,10 +291,10 @@ def spot_kept(
     until = charts.phrase("cheaper on spot up to {too_often:number 2} interruptions a day")
     until = where(too_often > 0, until, "no cheaper on spot even if it is never interrupted")
     return charts.sentence(
-        "At {case.interruptions_per_day:number 2} interruptions a day a kept hour of training costs"
-        " <strong>{training:usd}</strong> on spot, with a checkpoint after every {every:duration 2}"
-        " of work, one of serving <strong>{serving:usd}</strong>, and on demand"
-        " {by_hour.usd:usd}. Serving is {until}.",
+        "At {case.interruptions_per_day:number 2} interruptions a day an hour that you keep costs"
+        " <strong>{training:usd}</strong> in training on spot, with a checkpoint after every"
+        " {every:duration 2} of work, <strong>{serving:usd}</strong> in serving on spot, and"
+        " {by_hour.usd:usd} on demand. Serving is {until}.",
         provided=by_hour.there & spot.there,
         otherwise="There are no two prices to compare: {lacking}.",
     )
@@ -331,8 +329,8 @@ def chip_alone_then() -> Display:
     """Who priced the chip without its host."""
     who, why = rebuilt.chip_alone_then()
     return charts.sentence(
-        f"{who} priced the chip without its host then ({why}), so it stands in that table and in no"
-        " comparison: only whole instances are set side by side."
+        f"{who} priced the chip without its host computer then ({why}); it is in the table but in"
+        " no comparison, which takes whole instances only."
     )
 
 
@@ -348,8 +346,8 @@ def agreement_said(agreement: pd.DataFrame) -> Display:
     inside = f"{agreement['inside'].sum()}</strong> of {len(agreement)}"
     ratio = charts.say(agreement["ratio"].median(), "number 2")
     return charts.sentence(
-        f"The index lies inside the range in <strong>{inside} comparisons of one chip in one month,"
-        f" at a median {ratio} times the middle of the range."
+        f"The index lies inside the range in <strong>{inside} comparisons of one chip in one month;"
+        f" its median is {ratio} times the middle of the range."
     )
 
 
@@ -361,7 +359,7 @@ def watchers(chip: Any) -> Display:
         name="watchers",
         alt="Three series of the {chip.series} since 2025; the daily index lies below both others.",
         caption=f"Of the chip you chose if it has monthly series ({', '.join(history.SERIES)}),"
-        " else of the H100 SXM. The band is the range of the scaled cards.",
+        " else of the H100 SXM. The band is the range of the scaled prices.",
     )
 
 

@@ -16,7 +16,7 @@ from scaleright.decisions.plan_rows import open_row, plan_rows
 from scaleright.market import Hosts
 from scaleright.ops import first_case, where
 
-BILL = "USD"
+BILL = "USD, a year or the whole run"
 OWN = "your own service"
 MENU = {
     "pretrain a 7B model": "pretrain_7b",
@@ -163,7 +163,7 @@ def four_ways(four: FourWays) -> Display:
         "A year costs <strong>{api:usd}</strong> at an API{no_api}, <strong>{rent:usd}</strong>"
         " rented{no_rent}, <strong>{shared:usd}</strong> with {bought:whole accelerators} of your"
         " own in a colocation{no_shared} and <strong>{site:usd}</strong> on a site of your"
-        " own{no_site}. Owned ones would work {hours:hours 2} a day.",
+        " own{no_site}. Owned ones would have work for {hours:hours 2} a day.",
         provided=four.fleet.served,
         otherwise="No engine of this accelerator serves it so.",
     )
@@ -173,16 +173,16 @@ def threshold(case: Any, four: FourWays) -> Display:
     """From which rent a year a site of one's own pays, under the contract [USD/year]."""
     usd, hour = four.threshold, four.rents.hour
     pays = charts.phrase(
-        "At the price of the contract, {hour.usd:usd} an hour of {case.accelerator}, a site of your"
-        " own pays above {usd:usd} of rent a year."
+        "At {hour.usd:usd} an hour of {case.accelerator}, the price of your contract, a site of"
+        " your own pays above a rent of {usd:usd} a year."
     )
     never = charts.phrase(
         "At {hour.usd:usd} an hour of {case.accelerator} a site of your own never pays: an owned"
-        " hour costs as much."
+        " hour costs as much as a rented one."
     )
     site_pays = where(usd < float("inf"), pays, never)
     return charts.sentence(
-        "{site_pays} Choose another contract above to see it move.",
+        "{site_pays}",
         provided=hour.there,
         otherwise="Nobody lists such an hour.",
     )
@@ -193,9 +193,9 @@ def branch(case: Any, four: FourWays) -> Display:
     name, usd = four.best
     says, its = four.says, four.of_the_tree
     more = its - usd
-    same = charts.phrase("That is also the cheapest way that may be taken.")
+    same = charts.phrase("That is also the cheapest way that is open to you.")
     dearer = charts.phrase(
-        "The cheapest way that may be taken is {name}, at {usd:usd}: {more:usd} a year less."
+        "The cheapest way that is open to you is {name}, at {usd:usd}: {more:usd} a year less."
     )
     found = where(more > 0.005 * usd, dearer, same)
     return charts.sentence(
@@ -248,10 +248,11 @@ def others(presets: Mapping[str, Any]) -> Display:
     """Every preset, and the command that plans it."""
     rows = {
         "workload": [of.title for of in presets.values()],
-        "asked by": [of.why for of in presets.values()],
+        "for whom": [of.why for of in presets.values()],
         "command": [f"scaleright plan {name}" for name in presets],
     }
-    return charts.table(pd.DataFrame(rows), "Presets", name="presets")
+    shown = charts.table(pd.DataFrame(rows), "Workloads that people often have", name="presets")
+    return charts.folded(shown, f"All {len(presets)} workloads, each with its command")
 
 
 def every(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

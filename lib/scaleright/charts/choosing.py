@@ -39,14 +39,14 @@ def how_sure(
     >>> from scaleright.quantity import given
     >>> sure = Choice(given("rent", 1.0), 2.0, {"rent": 0.5})
     >>> how_sure(sure, "renting", " a year").value
-    'renting is cheaper with 92 % probability, and taking it is expected to cost $0.0261 a year too
-    much'
+    'renting is cheaper with 92 % probability; the risk of being wrong costs $0.0261 a year on
+    average'
     """
     return (
         _better(taken, does, than)
         + " with "
         + say(choice.sureness, "chance")
-        + " probability, and taking "
+        + " probability; the "
         + _loss(choice, per, kind)
     )
 
@@ -58,10 +58,10 @@ def _better(taken: Any, does: str, than: Any) -> Any:
 
 
 def _loss(choice: Choice, per: str, kind: str) -> Any:
-    """What the better way is expected to cost too much, as `how_sure` has it."""
+    """What taking the better way costs too much on average, as `how_sure` has it."""
     little = choice.expected_loss < NEXT_TO_NOTHING * minimum(choice.cost, choice.other)
     lost = where(little, "less than a thousandth", say(choice.expected_loss, kind) + per)
-    return "it is expected to cost " + lost + " too much"
+    return "risk of being wrong costs " + lost + " on average"
 
 
 CONFIDENCE = (
@@ -108,10 +108,10 @@ def odds(
     >>> from scaleright.quantity import given
     >>> likely, loss = odds(Choice(given("rent", 1.0), 2.0, {"rent": 0.5}), True, "renting")
     >>> likely.value, loss.value[:34]
-    ('Very likely, 92 %: renting is cheaper.', ' Taking it is expected to cost $0.')
+    ('Very likely, 92 %: renting is cheaper.', ' The risk of being wrong costs $0.')
     """
     likely = confidence(choice.sureness, _better(taken, does, than))
-    return where(there, likely, ""), where(there, " Taking " + _loss(choice, per, kind) + ".", "")
+    return where(there, likely, ""), where(there, " The " + _loss(choice, per, kind) + ".", "")
 
 
 def predicted_within(low: Any, high: Any, lent: Any) -> Any:

@@ -54,7 +54,7 @@ def bars(
     value: Any,
     kind: str,
     title: str,
-    color: str | None = None,
+    color: str | Mapping[str, str] | None = None,
     sort: bool = True,
     log: bool = False,
     along: Along | None = None,
@@ -69,7 +69,9 @@ def bars(
     value : column or quantity, of rows; a bar without a number has no length.
     kind : how values are said, see `say`.
     title : of the axis, with its unit.
-    color : column that chooses a fixed color (vendor, choice); one color otherwise.
+    color : column that chooses a fixed color (vendor, choice); or the group of each bar by its
+        name: bars of a group stand together, the largest group first, named above; one color
+        otherwise.
     sort : largest first, also while sliders move; False keeps the order of the rows.
     log : logarithmic axis, bars become dots since a bar's length would mean nothing.
     along : parameters that the rows give in columns of their names, where the value is a quantity:
@@ -84,24 +86,30 @@ def bars(
     if isinstance(rows, Mapping):
         rows, value = by_option(category, rows)
         said, may_lack = where(alt.expr.isFinite(SAID), said, NONE), True
-    frame = frame_of(rows)
-    order = _largest_first("_value") if sort else list(dict.fromkeys(frame[category]))
+    frame, grouped = frame_of(rows), isinstance(color, Mapping)
+    if grouped:
+        frame, color = frame.assign(_group=frame[category].map(color)), "_group"
+    rank = "_rank" if grouped else "_value"
+    order = _largest_first(rank) if sort else list(dict.fromkeys(frame[category]))
     steps, (value, label) = along_rows([value, label], along)
     chart = alt.Chart(frame).transform_calculate(_value=field_of(value))
     chart = chart.transform_calculate(_label=said if label is None else label)
     if may_lack:
         chart = chart.transform_calculate(_value="isFinite(datum._value) ? datum._value : 0")
+    if grouped:
+        # whole groups by their sum, then each bar within its group
+        chart = chart.transform_joinaggregate(_sum="sum(_value)", groupby=["_group"])
+        chart = chart.transform_calculate(_rank=alt.datum["_sum"] * 1e6 + alt.datum["_value"])
     scale = {"nice": False, "padding": 14, "type": "log"} if log else {"nice": False}
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
     y = row_axis(category, order, labelLimit=180)
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
-    mark = mark.encode(x=x, y=y, tooltip=tooltip({"what": category, title: "_label"}))
+    tips = {"what": category} | ({"part of": "_group"} if grouped else {}) | {title: "_label"}
+    mark = mark.encode(x=x, y=y, tooltip=tooltip(tips))
     if color:
-        mark = mark.encode(
-            color=alt.Color(
-                color, type="nominal", scale=color_scale(dict.fromkeys(frame[color])), legend=None
-            )
-        )
+        scale = color_scale(dict.fromkeys(frame[color]))
+        key = {"columns": 3, "title": None} if grouped else None
+        mark = mark.encode(color=alt.Color(color, type="nominal", scale=scale, legend=key))
     text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(
         x=x, y=y, text=alt.Text("_label:N")
     )

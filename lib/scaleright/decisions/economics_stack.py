@@ -6,6 +6,8 @@ supply adds to it, and to operations that no price list names.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 from scaleright.catalog import shared, table
@@ -18,6 +20,23 @@ SOURCE = "Clarifai's GPU Economics Stack"
 COMPUTE, SUPPLY, HIDDEN = "compute", "supply", "hidden operations"
 PARTS = ("compute", "memory", "packaging")
 """Of what making a chip costs, in `data/chip_costs.csv`."""
+LAYER_OF = {
+    "processors": COMPUTE,
+    "servers and network": COMPUTE,
+    "memory": SUPPLY,
+    "packaging": SUPPLY,
+    "margin of the maker": SUPPLY,
+    "margin of the seller": SUPPLY,
+    "waiting": SUPPLY,
+    "idle hours": HIDDEN,
+    "power and cooling": HIDDEN,
+    "upkeep and insurance": HIDDEN,
+    "people": HIDDEN,
+    "storage": HIDDEN,
+    "data moved out": HIDDEN,
+    "compliance": HIDDEN,
+}
+"""The layer of each part of a bill, both by the words for them."""
 _LIFE = Domain(0.0, 50.0, (0.5, 8.0), open_low=True)
 
 
@@ -46,9 +65,10 @@ class StackBill(Breakdown):
     @property
     def layers(self) -> dict[str, Any]:
         """The three layers by name [USD/month]."""
-        compute = self.processors_usd + self.servers_and_network_usd
-        supply = self.memory_usd + self.packaging_usd + self.margin_of_the_maker_usd
-        supply = supply + self.margin_of_the_seller_usd + self.waiting_usd
+        compute, supply = (
+            reduce(add, (usd for name, usd in self.labeled().items() if LAYER_OF[name] == layer))
+            for layer in (COMPUTE, SUPPLY)
+        )
         return {COMPUTE: compute, SUPPLY: supply, HIDDEN: self.total - compute - supply}
 
     @property

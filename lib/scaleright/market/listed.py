@@ -145,7 +145,7 @@ def _trend(chip: str) -> str:
     if chip not in SERIES:
         return "is published by nobody"
     scaled, listed = (rose_or_fell(chip, basis) for basis in WAYS)
-    return f"{scaled} in {MONTHS} months (cards as listed: {listed})"
+    return f"{scaled} in {MONTHS} months (as listed: {listed})"
 
 
 def listed_sheet() -> Sheet:

@@ -88,13 +88,13 @@ def oldest_moved() -> str:
     in words.
 
     >>> oldest_moved().partition(" the A")[2]
-    '100 SXM 80GB rose 26 % with its cards scaled and fell 8.3 % as listed'
+    '100 SXM 80GB rose 26 % with prices scaled and fell 8.3 % as listed'
     """
     chip = SERIES[0]
     scaled, listed = (rose_or_fell(chip, basis) for basis in WAYS)
     to = price_change(chip, MONTHS, "raw").last
     return (
-        f"over the same {MONTHS} months to {to:%Y-%m} the {chip} {scaled} with its cards scaled and"
+        f"over the same {MONTHS} months to {to:%Y-%m} the {chip} {scaled} with prices scaled and"
         f" {listed} as listed"
     )
 

@@ -54,7 +54,7 @@ HEADLINES = (
     Headline(
         "token_cost",
         "usd_per_million",
-        "for a million tokens (pieces of words) of a 70B model on rented H100",
+        "for a million tokens (pieces of words) written by a 70B model on rented H100",
         rents={"rent_usd_per_hour": (_H100, "reserved")},
     ),
     Headline(
@@ -66,20 +66,22 @@ HEADLINES = (
     Headline(
         "buy_or_rent",
         "break_even_hours",
-        "of use a day, above which owning an H100 beats renting one by the hour",
+        "of use a day: above that, owning an H100 costs less than renting one by the hour",
         rents={"rent_usd_per_hour": (_H100, "on demand")},
     ),
     Headline(
         "vendor_claims",
         "times_cheaper",
-        "the tokens for a dollar on GB300 as on H200, of a claim of 35",
+        "as many tokens for a dollar on a GB300 as on an H200; its maker announced 35",
         rents={
             "newer_usd_per_hour": ("GB300", "on demand"),
             "older_usd_per_hour": ("H200 SXM", "on demand"),
         },
     ),
     Headline(
-        "sustainability", "carbon_kg", "of CO2e for a million tokens of a 70B model, chips included"
+        "sustainability",
+        "carbon_kg",
+        "of greenhouse gas (CO2e) for a million tokens of a 70B model, making the chips included",
     ),
 )
 

@@ -101,7 +101,7 @@ def _chart(data: Path, _changed: int) -> Any:
 
     from scaleright import charts
 
-    rows, title = accuracy(data), "predicted over published, nine of ten"
+    rows, title = accuracy(data), "predicted over published figure, nine of ten predictions"
     ends = ["low", "median", "high"]
     named = [row | {"told": f"{row['low']:.2f} to {row['high']:.2f}"} for row in rows]
     spans = charts.intervals(
@@ -132,8 +132,8 @@ def how_wrong(pages: Pages) -> str:
     by_chapter = {row["chapter"]: pages.link(row["chapter"]) for row in rows}
     total = sum(row["rows"] for row in rows)
     words = (
-        f"{total:,} published figures stand beside what this book predicts of them: a line is nine"
-        " of ten of its kind, the dot the middle one; at 1 both are equal."
+        f"This book predicts {total:,} figures that others published. Each line holds nine of ten"
+        " of these predictions, over what was published; the dot is the middle one, and 1 is right."
         f" More in {'; '.join(by_chapter.values())}."
     )
     return f"```{{raw}} html\n{markup}\n```\n\n{words}"
