@@ -88,9 +88,9 @@ def test_other_chapters_read_no_benchmark():
             s4.AGREES,
             34485.7,
         ),
-        ("S4-specification-of-H100-SXM-fp16-tflops", verdicts.SLIP, s4.SPARSE, 989.0),
-        ("S4-specification-of-H100-NVL-memory-gb-per-s", verdicts.SLIP, s4.PAIR, 3900.0),
-        ("S4-specification-of-GB200-tdp-watts", verdicts.OFF, s4.OTHER, 1200.0),
+        ("S4-FP16-peak-of-H100-SXM", verdicts.SLIP, s4.SPARSE, 989.0),
+        ("S4-memory-bandwidth-of-H100-NVL", verdicts.SLIP, s4.PAIR, 3900.0),
+        ("S4-power-limit-of-GB200", verdicts.OFF, s4.OTHER, 1200.0),
     ],
 )
 def test_cells_computed_by_hand(by_id, claim_id, verdict, reason, recomputed):

@@ -62,6 +62,7 @@ SPARSE, PAIR, OTHER = (
 SET = "the highest power a system may set it to"
 AGREES, UNEXPLAINED = "agrees", "unexplained"
 QUANTITIES = {"fp16_tflops": "TFLOP/s", "memory_gb_per_s": "GB/s", "tdp_watts": "W"}
+_CALLED = dict(zip(QUANTITIES, ("FP16 peak", "memory bandwidth", "power limit"), strict=True))
 HIGHEST = {("GH200", "tdp_watts"): "gh200_watts_high"}
 """Chips whose power is set by the system that holds them: the fact that says how high."""
 
@@ -217,9 +218,7 @@ def _stated(name: str, quantity: str) -> float:
 
 
 def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
-    """The printed figures of one chip, judged; `generation` are the chips of its architecture in
-    the MLPerf blog post's table.
-    """
+    """A chip's printed figures, judged; `generation`: the table's chips of its architecture."""
     others = sorted(
         set(generation) - {row.accelerator},
         key=lambda name: (-len(commonprefix([name, row.accelerator])), name),  # noqa: RUF071, of names
@@ -238,7 +237,7 @@ def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
         if (row.accelerator, quantity) in HIGHEST:
             tried.append((SET, Condition(SET, fact(HIGHEST[row.accelerator, quantity]))))
         claim = _claim(
-            f"specification of {_kind(row)}: {quantity}",
+            f"{_CALLED[quantity]} of {_kind(row)}",
             printed,
             0,
             unit,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from scaleright.claims.verdicts import HOLD, Finding
-from scaleright.units import si, significant, usd
+from scaleright.claims.verdicts import CONDITIONAL, HOLD, Finding
+from scaleright.units import COUNTS, si, significant, usd
 
 
 def _tail(unit: str) -> str:
@@ -23,17 +23,21 @@ def _said(value: float, unit: str) -> str:
         return usd(value) + _tail(unit)
     if unit in ("FLOP", "FLOP/s", "B"):
         return si(value, unit)
-    return (significant(value / 1e9) if unit == "parameters" else _number(value)) + _tail(unit)
+    if unit == "parameters":
+        return significant(value / 1e9) + _tail(unit)
+    return _number(value) + _tail("chip" if (value, unit) == (1, "chips") else unit)
 
 
 def _number(value: float) -> str:
-    return (
-        si(value, "").strip()
-        if abs(value) >= 1e7
-        else f"{value:.3g}"
-        if abs(value) < 1000
-        else significant(value)
-    )
+    """A number with three digits, a large one in words.
+
+    >>> _number(1e9), _number(293e6), _number(-1.13), _number(0.5), _number(31500)
+    ('1 billion', '293 million', '−1.13', '0.5', '31,500')
+    """
+    for scale, word in COUNTS[:-1]:
+        if abs(value) >= max(scale, 1e7):
+            return f"{value / scale:.3g} {word}"
+    return f"{value:.3g}".replace("-", "−", 1) if abs(value) < 1000 else significant(value)
 
 
 def interval(low: float, high: float, unit: str) -> str:
@@ -56,6 +60,7 @@ def off(finding: Finding) -> str:
         return ""
     high = finding.factor > 1
     ratio = finding.factor if high else 1 / finding.factor if finding.factor else math.inf
-    return (
-        f", {significant(ratio, 2)} times too {'high' if high else 'low'}" if ratio >= 1.05 else ""
-    )
+    if ratio < 1.05:
+        return ""
+    lead = "; as stated" if finding.verdict == CONDITIONAL else ","
+    return f"{lead} {significant(ratio, 2)} times too {'high' if high else 'low'}"

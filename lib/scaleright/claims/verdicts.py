@@ -205,9 +205,9 @@ class Finding:
         if self.recomputed is None:
             return f"needs {self.claim.missing}"
         more = {
-            "holds for": self.holds,
+            "the mistake" if self.verdict == SLIP else "holds for": self.holds,
             "not excluded for": self.possible,
-            "the figure is of": self.origin,
+            "the document's figure is that of": self.origin,
         }
         told = "; ".join(f"{words}: {text}" for words, text in more.items() if text)
         return f"{self.claim.why} ({told})" if told else self.claim.why

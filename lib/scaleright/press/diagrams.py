@@ -151,8 +151,8 @@ def dollar() -> tuple[str, str]:
         ]
     said = ", ".join(f"{share} cents {name}" for name, share in largest)
     told = (
-        "Where a dollar goes that is spent on one H100 SXM of one's own, in a data center and in"
-        f" use all day: {said}."
+        "Where each dollar goes that an owned H100 SXM costs, in a data center and in use all day:"
+        f" {said}."
     )
     return _svg("".join(lines), 350, 16 + 30 * len(largest)), told
 

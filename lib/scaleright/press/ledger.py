@@ -52,13 +52,13 @@ _HEADS = ("claim", "document", "claimed", "recomputed", "verdict", "chapter")
 _OPENING = """\
 # Fact checks: published claims, recomputed
 
-Five documents that people decide by state {count} figures.
-This book reads each figure, computes the same quantity from its own data and models, and judges by
-one rule whether the two agree; {held} hold as they stand.
-A line quotes the document, says how its words are read, and gives what is found with its range.
+Five documents on which people base decisions state {count} figures.
+This book recomputes each from its own data and models, and judges by
+[one rule](#how-a-claim-is-judged) whether the two agree; {held} hold as they stand.
+Each line quotes the document, says how we read its words, and gives what we find, with its range.
 
-Quotations from {copied} stand in the words of the copies that were read, which machines had
-reworded or translated: judge the figures, not the prose.
+{copied} are quoted from copies that a machine had translated or reworded: judge their figures, not
+their prose.
 """
 
 

@@ -137,10 +137,11 @@ def rule_of_verdicts() -> str:
 
     printed, loose = (f"{100 * share:.0f} %" for share in (AGREEMENT, LOOSE))
     rule = (
-        "A recomputation confirms a claim that it lies within, or whose middle it reaches while"
-        f" its own ends lie at most {WIDEST:g} times apart; rounding is forgiven to half of the"
-        f" last printed digit or {printed}, and to {loose} where a document says “about”. What"
-        " merely overlaps decides nothing. What a model predicts carries the error of the model.\n"
+        "A claim holds if all that is recomputed lies within it. It also holds if the ends of what"
+        f" is recomputed lie at most {WIDEST:g} times apart and one of the two intervals reaches"
+        " the middle of the other. A mere overlap decides nothing. Rounding is forgiven: half of"
+        f" the last printed digit or {printed}, or {loose} where a document says “about”. A figure"
+        " that a model predicts carries the error of the model.\n"
     )
     return "\n".join([rule, *(f"- *{verdict}*: {says}" for verdict, says in MEANINGS.items())])
 
