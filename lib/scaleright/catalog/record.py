@@ -67,7 +67,7 @@ class DataRecord:
                     "table": name,
                     "title": entry["title"],
                     "sources": "; ".join(s["title"] for s in entry["sources"]),
-                    "licence": ", ".join(licence["name"] for licence in entry["licenses"]),
+                    "license": ", ".join(licence["name"] for licence in entry["licenses"]),
                     "as of": entry["as_of"],
                     "stale after [days]": entry["stale_after_days"],
                 }
@@ -77,7 +77,7 @@ class DataRecord:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         frame = self.frame()
         html = (
-            '<details class="sr-folded"><summary>The data behind this page, with source, licence'
+            '<details class="sr-folded"><summary>The data behind this page, with source, license'
             f" and date ({len(frame)})</summary>"
             f"{html_table('Data record', frame, below='sources')}</details>"
         )

@@ -179,7 +179,7 @@ def left_when_sold(
 
 def published_costs() -> Display:
     """Published costs of owning beside those of the usual terms."""
-    words = "Owning an H100 in a data center: a published figure, and the usual terms here"
+    words = "Owning an H100 in a data center: published figures, and the usual terms here"
     return charts.table(owned_and_published(), words, {"published": "usd", "here": "usd"})
 
 
@@ -240,7 +240,7 @@ def any_chip(case: Any, hour: PaidHour, use: Quantity) -> Display:
     """Break-even hours of use a day of each chip on the market."""
     said = where(hour.there, charts.say(use, "hours a day"), "no such rent is listed")
     hours = case.hours_per_day
-    look = {"color": "vendor", "log": True, "along": _of_each_chip(case), "label": said}
+    look = {"log": True, "along": _of_each_chip(case), "label": said}
     return charts.show(
         charts.rule(24.0, CAPPED, "a whole day", log=True)
         + charts.rule(maximum(hours, 1.0), CAPPED, "you", log=True, foot=True)

@@ -171,5 +171,5 @@ def models(case: Any, served: Served, names: Iterable[str]) -> Display:
 
 def published(frame: pd.DataFrame) -> Display:
     """What others published on owning an H100, beside what is computed here."""
-    words = "Owning an H100 in a data center: a published figure, and the usual terms here"
+    words = "Owning an H100 in a data center: published figures, and the usual terms here"
     return charts.table(frame, words, {"published": "usd", "here": "usd"})

@@ -316,7 +316,7 @@ def cheapest_on_spot(case: Any, asked: listed.Asked) -> Display:
 def price_performance(case: Any, rows: pd.DataFrame) -> Display:
     """A plane of chips by the price of arithmetic and of bandwidth."""
     per = "USD/h per PFLOP/s", "USD/h per TB/s", "accelerator", ("usd", "usd")
-    axes = "USD per hour and PFLOP/s (dense BF16 peak)", "USD per hour and TB/s"
+    axes = "arithmetic [USD/h per PFLOP/s, dense BF16 peak]", "bandwidth [USD/h per TB/s]"
     return charts.show(
         charts.scatter(rows, *per, axes, color="vendor", chosen=case.accelerator),
         name="price_performance",

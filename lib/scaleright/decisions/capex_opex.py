@@ -131,7 +131,7 @@ def owned_and_published() -> pd.DataFrame:
                 "here": terms.price_usd,
             },
             {
-                "what": "rent that just pays for it, around the clock [USD/h]",
+                "what": "least rent that pays for an H100, around the clock [USD/h]",
                 "published": catalog.fact("h100_least_usd_per_hour"),
                 "here": figure(hour),
             },
