@@ -72,8 +72,10 @@ def test_diagrams_follow_the_page_and_say_what_they_show():
         for text in svg.iter("text"):
             assert 0 <= float(text.get("x")) <= width
     assert sum(share for _, share in diagrams.cents({"a": 1, "b": 1, "c": 1})) == 100
-    shares = re.findall(r"(\d+) cents", diagrams.dollar()[1])
+    shares = re.findall(r"(\d+) cents?", diagrams.dollar()[1])
     assert sum(map(int, shares)) == 100 and len(shares) == 7
+    shares = re.findall(r"(\d+) cents?", diagrams.training_dollar()[1])
+    assert sum(map(int, shares)) == 100 and len(shares) == 4
 
 
 def test_a_diagram_stands_at_the_end_of_the_part_that_it_explains():

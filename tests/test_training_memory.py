@@ -15,6 +15,8 @@ from scaleright.quantity import given as of
 from scaleright.quantity.readings import compiled
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import (
+    COMMUNICATOR_BYTES,
+    CONTEXT_BYTES,
     FSDP,
     FSDP_FUSED_LOSS,
     MEGATRON,
@@ -41,6 +43,22 @@ def test_peaks_of_unfitted_fsdp_runs_are_met_within_7_percent():
     assert fsdp["error_percent"].abs().median() < 3 and fsdp["error_percent"].abs().max() < 7
     others = fsdp[~fsdp["note"].str.contains("not compiled")]
     assert others["error_percent"].abs().max() < 5
+
+
+def test_the_range_of_a_run_counts_what_peaks_lie_above_the_tensors_once():
+    """The allowance for fragmentation is the mean of the same peaks: it is in their errors, not on
+    top of them.
+    """
+    peaks = validation.fsdp_peaks(validation.validate("memory").rows)
+    layout = Layout(data=8, zero=3, recompute=2)
+    run = TrainingRun(catalog.model("Llama-3.1-8B"), None, 8, 8192, 8.0)
+    bill = training_memory(run, layout, software=FSDP)
+    held = CONTEXT_BYTES + COMMUNICATOR_BYTES
+    tensors = bill.total - bill.reserve_bytes
+    low, high = peaks.around(bill)
+    assert low == pytest.approx(held + tensors / peaks.greatest)
+    assert high == pytest.approx(held + tensors / peaks.least)
+    assert low < bill.total < high
 
 
 def test_gathered_copies_of_pytorch_tensor_parallelism_are_known_to_be_missing():

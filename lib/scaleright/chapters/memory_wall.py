@@ -25,7 +25,7 @@ def answer(
     case: Any, shape: Any, bill: TrainingMemory, holds: Any, few: Any, possible: Any, peaks: Peaks
 ) -> Display:
     """The answer card: whether it fits on the chips or on how many, and what each holds."""
-    chip_total, (range_low, range_high) = bill.total, peaks.around(bill.total)
+    chip_total, (range_low, range_high) = bill.total, peaks.around(bill)
     fits, parts = chip_total <= holds, {name: -part for name, part in bill.labeled().items()}
     largest, least_of_all = least(parts)
     most = -least_of_all
@@ -38,8 +38,8 @@ def answer(
     some = [(few == 1, "one chip is enough"), (few < np.inf, enough)]
     enough = first_case(some, "no number of chips is enough")
     clear = (range_high <= holds) | (range_low > holds)
-    clear = where(clear, "Sure at every error found so far.", "Too close to call: try it first.")
-    span = charts.phrase("{range_low:si B} to {range_high:si B} (all published peaks)")
+    clear = where(clear, "No error found so far would change that.", "Too close to call: try it.")
+    span = charts.phrase("{range_low:si B} to {range_high:si B} (all published peaks of such runs)")
     span = where(possible, span, "none for sequences that the model was not made for")
     return charts.answer_card(
         "{advice}",
@@ -69,6 +69,8 @@ def parts(bill: TrainingMemory, holds: Any) -> Display:
         charts.stacked_parts(bill.labeled(), "si B", EACH)
         + charts.rule(holds, EACH, "a chip holds"),
         name="parts",
+        caption="Logits: scores of all words of the vocabulary. Reserve: driver, buffers of"
+        " communication, 2 % for fragmentation.",
         alt="Memory of each chip by parts, which add up to {chip_total:si B}; a line marks the"
         " {holds:si B} that a chip holds.",
     )
@@ -82,8 +84,9 @@ def rule_beside(
     beside = where(possible, beside, "")
     return charts.sentence(
         f"The rule of {validation.RULE_BYTES} GB per billion parameters says"
-        " <strong>{rule:si B}</strong> for {case.model}, on all chips together{beside}. A gigabyte"
-        f" is a billion bytes here: the 80 GB of an H100's datasheet are {h100 / 1e9:.1f}."
+        " <strong>{rule:si B}</strong> for {case.model}, on all chips together{beside}. Memory"
+        " is sold in units of 2<sup>30</sup> bytes, and a GB is 10<sup>9</sup> here: the 80 GB of"
+        f" an H100's datasheet are {h100 / 1e9:.1f}."
     )
 
 
@@ -136,11 +139,11 @@ def by_length(case: Any, bill: TrainingMemory, holds: Any) -> Display:
 def logits(case: Any, shape: Any, bill: TrainingMemory) -> Display:
     """What the scores of words take on each chip."""
     return charts.sentence(
-        "Logits are easy to forget: each token has a score for each entry of the vocabulary."
-        f" PyTorch's own loss holds {memory.LOSS_BYTES['plain']} bytes for each of them"
-        f" at its peak, a fused one {memory.LOSS_BYTES['fused']}. {{case.model}} has"
-        " {shape.vocab:whole} entries, which take <strong>{bill.logits_bytes:si B}</strong> of each"
-        " chip for {case.micro_batch:whole} x {case.sequence:whole} tokens."
+        "Logits are easy to forget: each token has a score for each entry of the vocabulary. For"
+        f" each score, PyTorch's own loss holds {memory.LOSS_BYTES['plain']} bytes at its peak, a"
+        f" fused one {memory.LOSS_BYTES['fused']}. {{case.model}} has {{shape.vocab:whole}}:"
+        " with the last layer's output, {case.micro_batch:whole} x {case.sequence:whole} tokens"
+        " take <strong>{bill.logits_bytes:si B}</strong> of each chip."
     )
 
 

@@ -20,6 +20,7 @@ from scaleright.order import name_of_greatest
 from scaleright.quantity.rows import Row
 from scaleright.validation import summarize, validate
 from scaleright.validation.left_out import held_out
+from scaleright.validation.sealed_test import opened_once
 from scaleright.validation.whole_runs import in_words
 
 USD_FOR = "USD for the run"
@@ -72,10 +73,10 @@ def answer(
         "{other}",
         "That is {how}: {hours.total:whole} chip-hours at {hour_usd:usd}, as runs go that were"
         " published; with experiments and people, the project costs {cost.total:usd}. The fastest"
-        " layout, never stopped, would take {least_days:days} and {least_usd:usd}: a bound that"
-        " hardly any run comes near. Only platforms that could be tested"
-        " against published runs are compared.{known} The range is from how far published runs were"
-        " from what the model says, failures and prices that nothing fixes.",
+        " layout, never stopped, would take {least_days:days} and {least_usd:usd}, which few runs"
+        " come near. Only platforms that could be tested against published runs are"
+        " compared.{known} The range comes from how far published runs were from their"
+        " predictions, from failures, and from prices that nothing fixes.",
         provided=run.done & run.hour.there,
         otherwise="Pretraining <strong>{case.model}</strong> {fails} on"
         " <strong>{case.chips:whole} {case.accelerator}</strong>: {why} On as many chips,"
@@ -117,9 +118,9 @@ def platforms(case: Any, on_all: Mapping[str, Run], platform: Any, run: Run) -> 
     return charts.show(
         charts.stacked_parts(parts, "usd", USD_FOR, rows, "platform", along=platform, label=label),
         name="platforms",
-        caption="Network and pipeline: waiting, in the fastest layout. Layout: how much slower"
-        " usual layouts are. Failures: checkpoints, lost work, restarts. Beyond: what else"
-        f" published runs took. {marks.UNSEEN}",
+        caption="Network and pipeline: waiting, in the layout that trains fastest. Layout: how much"
+        " slower usual ways are to divide model and batch over the chips. Failures: checkpoints,"
+        f" lost work, restarts. Beyond: what else published runs took. {marks.UNSEEN}",
         alt="Cost of the run on {case.chips:whole} chips of each platform by parts.",
     )
 
@@ -129,19 +130,20 @@ def footprint(case: Any, run: Run, made: Footprint, drawn: Row) -> Display:
     energy_wh = 1e3 * made.energy.total
     untold = where(run.done, drawn.why, "What does not run emits nothing.")
     return charts.sentence(
-        "The run takes {energy_wh:si Wh} at the meter. With the grid of {case.place}, that and"
-        " making the machines emit {made.carbon.total:mass} of CO2e; power plants and cooling use"
+        "The run takes {energy_wh:si Wh} at the meter. Generating that ({case.place}) and making"
+        " the machines emit {made.carbon.total:mass} of CO2e; power plants and cooling use"
         " {made.water.total:volume} of water.",
         provided=run.done & drawn.there,
         otherwise="{untold}",
     )
 
 
-def bill(run: Run, per_million: Any, failed: Any, lost: Any) -> Display:
-    """Dollars of a million tokens, and what failures and waiting are of time and of the bill."""
+def bill(run: Run, per_million: Any, failed: Any, useful: Any) -> Display:
+    """Dollars of a million tokens, and what failures are of the time and arithmetic of the bill."""
     return charts.sentence(
         "A million tokens of training cost {per_million:usd}. Failures take {failed:percent} of the"
-        " time; {lost:percent} of the bill is neither compute nor power.",
+        " time. The model's own arithmetic (and power, on chips of your own) is {useful:percent} of"
+        " the bill; the rest is waiting, slower layouts, failures and what runs take beyond.",
         provided=run.cost.total > 0,
         otherwise="Without a run that has a price there is no bill.",
     )
@@ -263,16 +265,21 @@ def pace() -> Display:
     sums, rows = found.summary, found.rows[found.rows["scored"]]
     unseen = summarize(rows[held_out(rows)])
     fastest = rows["fastest_error_percent"].abs().median()
-    worst = rows.loc[name_of_greatest(rows["ratio"])]
-    run, ratio = f"{worst['model']} on {worst['accelerator']}", worst["ratio"]
+    sealed, below = opened_once("pretraining"), int((rows["ratio"] < 1).sum())
+    blind, set_aside = sealed["median"], sealed["figures"]
+    over = rows["published"] / rows["predicted"]
+    worst = rows.loc[name_of_greatest(over)]
+    run, ratio = f"{worst['model']} on {worst['accelerator']}", over.max()
     return charts.sentence(
         "Over {sums.rows:whole} runs the error is <strong>{sums.median_absolute_percent:number 2} %"
         "</strong> in the median and below {sums.p90_absolute_percent:number 2} % for nine of ten;"
         " {sums.coverage_percent:number 2} % lie in the stated range. On the {unseen.rows:whole}"
-        " that no fit has seen, it is {unseen.median_absolute_percent:number 2} %. The fastest"
-        " layout alone would be {fastest:number 2} % off. The worst miss is {run}, at"
-        " {ratio:times}: its hours may include later stages and failed runs, which its publisher"
-        " does not say."
+        " that no fit has seen it is {unseen.median_absolute_percent:number 2} %, and it was"
+        " {blind:percent} on {set_aside:whole} of them that were set aside until the model was"
+        " finished. Hours of the fastest layout alone would be {fastest:number 2} % off, and"
+        " {below:whole} runs took fewer: there the predicted step is too slow. Furthest off is"
+        " {run}, which took {ratio:times} its predicted hours; these may include later stages and"
+        " failed runs."
     )
 
 
@@ -280,8 +287,8 @@ def share_of_peak(case: Any, run: Run) -> Display:
     """What the fastest layout would use of the peak, and the most that was published."""
     step, trusted = run.step, run.step.trust
     return charts.sentence(
-        "On {case.chips:whole} {case.accelerator} it would reach {step.mfu:percent} of the dense"
-        " peak (MFU); {trusted.peak}.",
+        "On {case.chips:whole} {case.accelerator} the fastest layout would reach {step.mfu:percent}"
+        " of the peak (MFU); {trusted.peak}.",
         provided=run.done,
         otherwise="On {case.accelerator} {trusted.peak}.",
     )
@@ -290,7 +297,8 @@ def share_of_peak(case: Any, run: Run) -> Display:
 def runs() -> Display:
     """All published runs beside their predictions; folded."""
     listed = in_words(validate("pretraining").rows)
-    about = "Published runs; no chips: its publisher does not say how many"
+    about = "Published runs, the fewest hours over those of the fastest layout first; no chips: its"
+    about += " publisher does not say how many"
     whole = "chips", "published [h]", "predicted [h]", "fastest layout [h]"
     formats = dict.fromkeys(whole, "whole") | {"tokens": "si ", "error": "percent"}
     return charts.folded(
@@ -301,7 +309,7 @@ def runs() -> Display:
 def worth_of_knowing(best: Cheapest, doubts: PlatformDoubts) -> Display:
     """A chart of what it would save to know each input before taking one of two platforms."""
     choice, ways = doubts.choice, charts.phrase("the {best.platform} and the {doubts.other}")
-    return charts.worth_of_knowing(choice.worth(), "of the run", choice, ways)
+    return charts.worth_of_knowing(choice.worth(), "a run", choice, ways)
 
 
 def range_of_project(cost: PretrainingCost, low: Any, high: Any) -> Display:
@@ -317,10 +325,12 @@ def range_of_project(cost: PretrainingCost, low: Any, high: Any) -> Display:
 
 
 def llama(usd: float, hours: float, layout: str) -> Display:
-    """The solution of the first exercise."""
+    """The solution of the first exercise, beside the hours that Meta published."""
+    rows = validate("pretraining").rows.set_index("run")
+    published = rows.at["llama-3.1-405b", "published"]
     return charts.sentence(
-        "{usd:usd}: {hours:whole} chip-hours in {layout}. Tokens and parameters are both much"
-        " larger, and an hour costs the same."
+        "{usd:usd}: {hours:whole} chip-hours in {layout}. Meta's own took {published:whole}, of"
+        " which this prediction is among the furthest off."
     )
 
 

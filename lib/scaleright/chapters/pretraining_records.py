@@ -12,6 +12,14 @@ from scaleright.ops import where
 from scaleright.quantity import look_up
 from scaleright.quantity.rows import Row
 
+LEAST = {
+    "time": "in the least time",
+    "chip-hours": "in the fewest chip-hours",
+    "rent": "for the least rent",
+    "energy": "on the least energy",
+}
+"""What the best run of each measure was trained in, for or on."""
+
 
 def answer(case: Any, best: Best, spent: Spent) -> Display:
     """The answer card: the best run, in the round that was asked or in any."""
@@ -20,13 +28,13 @@ def answer(case: Any, best: Best, spent: Spent) -> Display:
     instead = where(best.asked, "", elsewhere)
     alike = charts.phrase("; nobody lists the {run.chip}, so it is priced as the {run.priced_as}")
     alike = where(run.priced_as == run.chip, "", alike)
+    least = look_up(LEAST, case.measure)
     chip_hours, energy, rent = spent.chip_hours, spent.energy, spent.rent
     rent_low, rent_high = spent.rent_low, spent.rent_high
     ahead = charts.phrase("{rent_low:usd} to {rent_high:usd} if it is run in the year ahead (90 %)")
     ahead = where(rent_low < rent_high, ahead, "none: the contract fixes the rent")
     return charts.answer_card(
-        "{run.chips:whole} {run.chip} trained {case.benchmark} with the least"
-        " {case.measure}{instead}.",
+        "{run.chips:whole} {run.chip} trained {case.benchmark} {least}{instead}.",
         "{run.seconds:duration}",
         "to the quality that MLPerf asks for",
         because="That is {chip_hours:number} chip-hours, {rent:usd} of rent.",
@@ -63,7 +71,7 @@ def runs_by_size(case: Any, best: Best) -> Display:
             "chips",
             "chip",
             result,
-            ("chips", "minutes, chip-hours, USD or kWh, as chosen"),
+            ("chips", "minutes; chip-hours, USD or kWh if you choose them"),
             "vendor",
             words=charts.phrase("{result:number} {unit}"),
             tips={"of": "who"},
@@ -92,9 +100,11 @@ def whom_to_pay(case: Any, best: Best) -> Display:
     hour, chip = best.hour, best.run.priced_as
     apart = charts.phrase(" The sellers ask {hour.low:usd} to {hour.high:usd}.")
     apart = where(hour.low < hour.high, apart, "")
+    unlisted = charts.phrase("Nobody lists the {best.run.chip}, so the {chip} stands in for it. ")
+    unlisted = where(chip == best.run.chip, "", unlisted)
     return charts.sentence(
-        "One {chip} rents for <strong>{hour.usd:usd}</strong> an hour ({hour.counted}), and you pay"
-        " {case.rent_share:percent} of it.{apart}",
+        "{unlisted}One {chip} rents for <strong>{hour.usd:usd}</strong> an hour ({hour.counted}),"
+        " and you pay {case.rent_share:percent} of it.{apart}",
         provided=hour.there,
         otherwise="There is no rent: {best.why}.",
     )
@@ -110,12 +120,12 @@ def leaders(case: Any, run: Row, spent: Spent) -> Display:
         "time": run.seconds,
         "chip-hours": spent.chip_hours,
         "rent": spent.rent,
-        "at most [kWh]": spent.energy,
+        "chips, at most [kWh]": spent.energy,
     }
     return charts.table(
         pd.DataFrame(columns),
         "The runs of the benchmark with the least of each",
-        dict.fromkeys(("chip-hours", "at most [kWh]"), "number")
+        dict.fromkeys(("chip-hours", "chips, at most [kWh]"), "number")
         | {"chips": "whole", "time": "duration", "rent": "usd"},
         along={case.measure: "measure"},
         name="leaders",
@@ -162,8 +172,8 @@ def scaling_in_the_middle() -> Display:
     return charts.sentence(
         "With at least four times the chips, the median efficiency over {far.pairs:whole} pairs is"
         " <strong>{far.efficiency:percent}</strong>: each chip keeps {far.throughput:percent} of"
-        " its throughput, and the run needs {far.samples:number} times the samples. (These are"
-        " separate medians, so they do not divide to the efficiency.)"
+        " its throughput, and the run needs {far.samples:number} times the samples. (Each"
+        " is a median of its own: the two need not give the efficiency.)"
     )
 
 
@@ -218,7 +228,7 @@ def silent() -> Display:
 
 def slivers() -> Display:
     """A table of benchmark runs against the whole pretrainings of their models."""
-    formats = dict.fromkeys(("tokens of the run", "tokens of the pretraining"), "si token")
+    formats = dict.fromkeys(("tokens of the run", "tokens of the pretraining"), "count 3")
     words = "The fastest run of each model, and chip-hours if its pace held for all tokens"
     return charts.table(tables.slivers(), words, formats | {"one in": "whole"}, name="slivers")
 
@@ -240,8 +250,8 @@ def checks() -> Display:
         " instead of samples (as samples they would exceed the chips' peak). At the median, the"
         " throughput that a run logs is {of.over:percent} above the one its time implies, since the"
         " time includes evaluation and start-up. NVIDIA stated {of.stated:si FLOP/s} a GB200 for"
-        " Llama-3.1-405B in v5.0; the logs give at most {of.found:si FLOP/s} here, where causal"
-        " attention counts as its mean."
+        " Llama-3.1-405B in v5.0; the logs give at most {of.found:si FLOP/s} here, where a token"
+        " attends only to those before it."
     )
 
 
@@ -249,7 +259,7 @@ def cheapest_run(cheapest: pd.Series, fastest: pd.Series) -> Display:
     """Solution 1: the cheapest run of chips that somebody lists, and the fastest."""
     return charts.sentence(
         "{cheapest.accelerators:whole} {cheapest.accelerator} of {cheapest.submitter}, for"
-        " {cheapest.cost_usd:usd}; the fastest, {fastest.accelerators:whole}"
+        " {cheapest.cost_usd:usd}; the fastest of them, {fastest.accelerators:whole}"
         " {fastest.accelerator}, would cost {fastest.cost_usd:usd}. A few of the newest chips are"
         " cheapest, because few chips lose least to communication."
     )

@@ -24,6 +24,15 @@ from scaleright.validation.counts import worst_families
 from scaleright.validation.report import Validation
 
 LOG = {"log_x": True, "log_y": True}
+FAMILIES = {
+    "rows": "models",
+    "median_absolute_percent": "median error",
+    "p90_absolute_percent": "90th percentile",
+    "within_rounding": "exact",
+    "baseline_median_absolute_percent": "rule, median",
+    "baseline_p90_absolute_percent": "rule, 90th percentile",
+}
+"""Columns of errors by family, as a table of them is headed."""
 
 
 def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
@@ -77,7 +86,7 @@ def answer(
     )
     within = (shape.max_context == 0) | (case.context <= shape.max_context)
     beyond, beyond_it = where(within, "", beyond), beyond
-    span = charts.phrase("{range_low:duration} to {range_high:duration} a step (90 %)")
+    span = charts.phrase("{range_low:duration} to {range_high:duration} for this floor (90 %)")
     refused, instead, unfit, none = _unfit(case, weights, step, needed)
     stored = charts.phrase("The weights are in {weights.precision}.{beyond}")
     stored = where(fits & ~refused, stored, "")
@@ -147,7 +156,9 @@ def flop_parts(case: Any, parts: Any, step: DecodeStep) -> Display:
 def popular_models(book: pd.DataFrame) -> Display:
     """A table of models that are often named: rules of thumb beside exact counts."""
     named = transformer.popular(book)
-    words = "Popular models: rules beside exact counts, FLOP per token at a context of 2,048"
+    words = (
+        "Popular models: FLOP per token by the rules and exactly, mean of a text of 2,048 tokens"
+    )
     formats, headers = _shown(named)
     return charts.table(named, words, formats, headers=headers, name="popular-models")
 
@@ -209,11 +220,11 @@ def gpt3_tokens() -> Display:
 
 def gpt3_does_not_fit() -> Display:
     """How many A100 have to share the weights of GPT-3."""
-    weights, memory = si(gpt3.weights_bytes(), "B"), si(gpt3.chip().memory_bytes, "B")
+    weights = si(gpt3.weights_bytes(), "B")
     return charts.sentence(
-        f"The last line assumes {weights} of weights in one A100, which holds {memory}; in fact"
-        f" {gpt3.least_chips()} or more have to share them, and the time. Prefill is limited by"
-        " arithmetic, decode by memory."
+        f"The last line is hypothetical: {weights} of weights do not fit in one A100, and at least"
+        f" {gpt3.least_chips()} have to share them. Reading a prompt (prefill) is limited by"
+        " arithmetic, writing an answer (decode) by memory."
     )
 
 
@@ -221,7 +232,7 @@ def gpt3_bills() -> Display:
     """A table of what GPT-3's training costs at Andreessen Horowitz's price, and at what was
     reached and paid.
     """
-    of = f"GPT-3 on A100: {si(gpt3.training_flop(), 'FLOP')}"
+    of = "One training run of GPT-3 on A100, by the share of peak that its chips reach"
     return charts.table(gpt3.training_bills(), of, {"utilization": "percent"})
 
 
@@ -253,7 +264,7 @@ def count_errors(counted: Validation) -> Display:
     summary = counted.summary
     words = "Error of the count in percent, and of the rule 12 x layers x width squared, by family"
     return charts.folded(
-        charts.table(worst_families(counted), f"{words}, worst first"),
+        charts.table(worst_families(counted), f"{words}, worst first", headers=FAMILIES),
         f"{summary.rows} counts by family: median error {summary.median_absolute_percent:.2f} %,"
         f" nine in ten within {summary.p90_absolute_percent:.1f} %",
     )
@@ -301,7 +312,8 @@ def in_practice(now: Any, weights: Weights, floor: Quantity, needed: Quantity) -
     said = charts.sentence(
         f"For this step it says <strong>{charts.say(seconds, 'duration')}</strong>,"
         f" {charts.say(times, 'number 2')} times the floor of"
-        f" {charts.say(value_of(floor), 'duration')}."
+        f" {charts.say(value_of(floor), 'duration')}. The measured steps lie further above their"
+        " floors, since those leave out the cache of the prompts."
     )
     return charts.at_defaults(said, floor, needed)
 
@@ -324,9 +336,8 @@ def overtaken(batches: np.ndarray, step: DecodeStep) -> Display:
     first = f"At {batches[0]:,} sequences" if len(batches) else "Not below 4,096 sequences"
     said = charts.sentence(
         f"{first}. The weights are read once for all sequences of a step but multiplied for each,"
-        f" so"
-        " arithmetic grows faster. But each sequence also has a KV cache. Where reading that takes"
-        " longer than computing its token, no batch is large enough."
+        " so arithmetic grows faster. But each sequence also has a KV cache. Where reading that"
+        " takes longer than computing its token, no batch is large enough."
     )
     return charts.at_defaults(said, step.seconds)
 

@@ -24,7 +24,9 @@ def answer(case: Any, off: Row, runs: int, coverage: float) -> Display:
     named = [(case.source == "all", ""), held_out]
     whose = first_case(named, charts.phrase(" from {case.source}"))
     left = look_up(errors.LEFT_OUT, case.left_out)
-    span = charts.phrase("{off.low:percent} to {off.high:percent} for nine in ten")
+    span = charts.phrase(
+        "{off.low:percent} (too short) to {off.high:percent} (too long) for nine in ten"
+    )
     span = where(off.there, span, "none, since no such run is judged")
     kinds = {"all": "", "dense": " of dense models", "experts": " of mixtures of experts"}
     of = look_up(kinds, case.kind)
@@ -36,7 +38,7 @@ def answer(case: Any, off: Row, runs: int, coverage: float) -> Display:
         "{off.median:percent}",
         "off in the median of {off.rows:whole} runs",
         "Within {off.p90:percent}, nine times in ten.",
-        "The look-up that any reader could do is {off.look_median:percent} off.",
+        "Looking up similar runs, as anybody could, is {off.look_median:percent} off.",
         "Judged on published runs{of}{whose}, by constants that never saw a run {left}.",
         provided=off.there,
         otherwise="No run{of} from {case.source} can be judged. Choose another publication or"
@@ -104,8 +106,8 @@ def by_mode() -> Display:
     """Errors as more and more is left out of the fit [%]."""
     return charts.table(
         errors.by_mode(),
-        "The same over all runs, as more and more is left out [%]",
-        headers={"left_out": "every run left out that is"},
+        "The same over all runs, when the fit must not see others like the one predicted [%]",
+        headers={"left_out": "left out are the runs"},
         name="by-mode",
     )
 
@@ -137,8 +139,7 @@ def ranges() -> Display:
     """How many runs lie in the range stated for them, and how wide it is."""
     return charts.table(
         errors.ranges(),
-        "Stated 90 % ranges: how many runs lie inside, and how wide the middle one is, over the"
-        " prediction",
+        "Stated 90 % ranges: share of runs inside, and median width as a share of the prediction",
         formats={"inside": "percent", "width": "percent"},
         name="ranges",
     )
@@ -155,16 +156,16 @@ def furthest_off(case: Any) -> Display:
 def not_scored() -> Display:
     """Runs that are not judged, by the rule that says so; folded."""
     rules = errors.unscored()
-    words = "Runs that are shown and not scored, by the rule that decides"
+    words = "Runs that count in no error, by the rule that decides"
     shown = charts.table(rules, words, name="not-scored")
-    return charts.folded(shown, f"{rules['rows'].sum()} runs are not scored, and why")
+    return charts.folded(shown, f"{rules['rows'].sum()} runs do not count, and why")
 
 
 def steps_by_tools() -> Display:
     """Seconds of eight measured steps by each tool."""
     return charts.table(
         other_tools.steps_in_words(),
-        "Seconds a step; what is recomputed stands after the model",
+        "Seconds a step; behind the model, which activations are recomputed",
         name="tools",
     )
 
@@ -175,8 +176,8 @@ def largest_runs() -> Display:
     formats |= dict.fromkeys(("printed", "predicted"), "si FLOP/s") | {"error": "percent"}
     return charts.table(
         other_tools.largest_runs(),
-        "Llama-3.1-405B on H100, work per second and chip, attention counted in full; predicted"
-        " with as many chunks a stage as its layers allow",
+        "Llama-3.1-405B on H100: model FLOP per second and chip, attention counted in full;"
+        " predicted with the most interleaving that its layers allow",
         formats=formats,
         name="llama3",
     )
@@ -189,7 +190,7 @@ def parts_by_tools() -> Display:
         "GPT-3 175B on 1,024 A100, TP8 PP8, micro-batch 1, no interleaving: part by part",
         name="parts",
     )
-    return charts.folded(parts, "A case part by part, which nobody measured")
+    return charts.folded(parts, "GPT-3 part by part: four estimates that nobody has measured")
 
 
 def speeds() -> Display:
@@ -208,7 +209,7 @@ def searches() -> Display:
     return charts.sentence(
         "So a search can try every layout: {search.ours:whole} for GPT-3 on 1,024 A100"
         " ({search.ours_note}), {search.larger:whole} for a 405B model on 16,384 H100, as fast."
-        " calculon's search also varies what this one derives: it has {search.calculon:whole}"
+        " calculon's search also varies what this one works out: it has {search.calculon:whole}"
         " layouts for GPT-3, and {search.calculon_note}."
     )
 

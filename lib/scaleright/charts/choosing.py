@@ -183,7 +183,8 @@ def _said(
     """
     kind, per = of
     would_save = phrase(
-        f"Worth most to know: {{first_to_know}}. That would save {{most_saved:{kind}}} {per}."
+        f"Worth most to know: {{first_to_know}}. Knowing it would save {{most_saved:{kind}}} {per}"
+        " on average."
     )
     would_save = where(most_saved > 0, would_save, "There is no choice to find out more about.")
     return sentence(

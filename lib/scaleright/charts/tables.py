@@ -292,7 +292,7 @@ def sealed_test(kind: str) -> None:
         sentence(
             f"Opened on {came['opened']}: {came['figures']} predictions were {off['median']} off at"
             f" the median, nine in ten within {off['p90']}; {off['inside']} of the runs lay in"
-            " their stated 90 % ranges."
+            " the 90 % ranges stated then."
         )
     )
     by_source = table(test.by_source(kind), "The sealed test by source, errors in percent")

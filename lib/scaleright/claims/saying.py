@@ -45,6 +45,8 @@ def interval(low: float, high: float, unit: str) -> str:
 
     >>> interval(4, 6, "h/day"), interval(1e12, math.inf, "B"), interval(0.18, 0.35, "USD/h")
     ('4 to 6 h/day', 'more than 1.00 TB', '$0.18 to $0.35 an hour')
+    >>> interval(879e6, 879e6, "times")
+    '879 million times'
     """
     if math.isinf(high):
         return f"more than {_said(low, unit)}"

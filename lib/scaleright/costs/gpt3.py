@@ -92,12 +92,12 @@ def prompt_seconds() -> pd.DataFrame:
     clock, tokens = fact("cpu_clock_hz"), fact("gpt3_prompt_tokens")
     a_token = transformer.memory_seconds(weights_bytes(), chip().require("memory_bytes_per_s"), 1.0)
     speeds = {
-        ("one CPU core, one operation a cycle", "Andreessen Horowitz's 32 hours"): clock,
+        ("one CPU core, one operation a cycle", "as Andreessen Horowitz has it: 32 hours"): clock,
         ("one CPU core with its vector units", "what such a core can do"): clock
         * fact("cpu_fp32_flop_per_cycle"),
         (
             "one A100 at peak arithmetic",
-            "Andreessen Horowitz's one second: a prompt read in one pass",
+            "a prompt read in one pass; Andreessen Horowitz: one second",
         ): chip().peak_flops("bf16"),
     }
     rows = [

@@ -26,7 +26,7 @@ from scaleright.ranges import interval
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 from scaleright.validation.in_common import ALIKE, KINDS, error_in_common
 
-SPEED, PRICE = "speed of one over the other", "prices of the chips"
+SPEED, PRICE = "ratio of their speeds", "prices of the chips"
 """What inputs are called in a chart, beside those of `serving_doubts`."""
 
 

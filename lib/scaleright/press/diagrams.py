@@ -6,7 +6,7 @@ are the library's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -141,20 +141,64 @@ def dollar() -> tuple[str, str]:
 
     bill = Ownership.typical("H100 SXM", "data center").owned_usd_per_year(24.0)
     largest = cents({_PARTS[name]: usd for name, usd in asdict(bill).items()})
-    lines, scale = [], 165 / largest[0][1]
-    for i, (name, share) in enumerate(largest):
-        y = 8 + i * 30
-        lines += [
-            _text(124, y + 16, name, "end"),
-            _box(132, y, max(share * scale, 1), 22, BLUE, 0.6),
-            _text(138 + share * scale, y + 16, f"{share} ¢", "start"),
-        ]
-    said = ", ".join(f"{share} cents {name}" for name, share in largest)
+    said = ", ".join(f"{_cents(share)} {name}" for name, share in largest)
     told = (
         "Where each dollar goes that an owned H100 SXM costs, in a data center and in use all day:"
         f" {said}."
     )
-    return _svg("".join(lines), 350, 16 + 30 * len(largest)), told
+    return _bars(largest), told
+
+
+def _cents(count: int) -> str:
+    return "1 cent" if count == 1 else f"{count} cents"
+
+
+def _bars(parts: Sequence[tuple[str, int]], colors: Sequence[str] = (BLUE,)) -> str:
+    """Cents of a dollar as bars under each other, each with its name before it; bars of several
+    colors begin where the last one ends, as they add up.
+    """
+    lines, begin, adding = [], 0.0, len(colors) > 1
+    scale = 165 / (sum(share for _, share in parts) if adding else parts[0][1])
+    for i, (name, share) in enumerate(parts):
+        y, width = 8 + i * 30, share * scale
+        lines += [
+            _text(124, y + 16, name, "end"),
+            _box(132 + begin, y, max(width, 1), 22, colors[i % len(colors)], 0.6),
+            _text(138 + begin + width, y + 16, f"{share} ¢", "start"),
+        ]
+        begin += width * adding
+    return _svg("".join(lines), 350, 16 + 30 * len(parts))
+
+
+RUN_CHIPS = 1024
+"""Of the training run whose dollar is drawn: failures grow with them."""
+
+
+def training_dollar() -> tuple[str, str]:
+    """Where a dollar of a training run goes, as published runs go: the drawing, and what it
+    shows.
+    """
+    from scaleright.costs.clusters import goodput
+    from scaleright.costs.pretraining import reliability, run_chip_hours
+    from scaleright.costs.whole_runs import whole_runs
+
+    kept = goodput(RUN_CHIPS, **reliability())
+    hours = run_chip_hours(1.0, 1, 1, 1.0, 0.0, 0.0, 0.0, kept, **whole_runs().factors)
+    parts = {
+        "fastest steps (t)": hours.least,
+        "usual layout (\u2113)": hours.layout_hours,
+        "failures (g)": hours.failures_hours,
+        "beyond (b)": hours.beyond_hours,
+    }
+    shares = dict(cents(parts))
+    steps, layout, failures, beyond = (shares[name] for name in parts)
+    told = (
+        f"Where a dollar of a training run goes, as published runs go: {_cents(steps)} for steps in"
+        f" the fastest layout, {_cents(layout)} for a slower one, {_cents(failures)} for failures"
+        f" (on {RUN_CHIPS:,} chips) and {_cents(beyond)} for everything beyond."
+    )
+    drawn = [(name, shares[name]) for name in parts]
+    return _bars(drawn, (BLUE, GREEN, ORANGE, GRAY)), told
 
 
 def _svg(drawing: str, width: float, height: float) -> str:
@@ -168,6 +212,7 @@ DRAWN: dict[str, Callable[[], tuple[str, str]]] = {
     "token_path": token_path,
     "pipeline_bubble": pipeline_bubble,
     "dollar": dollar,
+    "training_dollar": training_dollar,
 }
 
 
@@ -185,6 +230,7 @@ PLACES = {
     "inference_roofline": ("token_path", "step"),
     "parallelism": ("pipeline_bubble", "network"),
     "token_cost": ("dollar", "pay"),
+    "pretraining_cost": ("training_dollar", "steps"),
 }
 """The chapter that each diagram explains something of, and a word of the heading it belongs to."""
 WHY = "## Why"

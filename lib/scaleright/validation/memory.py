@@ -11,11 +11,13 @@ from scaleright import catalog
 from scaleright.formulas import lookup
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
 from scaleright.training.memory import (
+    FRAGMENTATION,
     FSDP,
     FSDP_FUSED_LOSS,
     MEGATRON,
     MEGATRON_2022,
     Software,
+    TrainingMemory,
     training_memory,
 )
 from scaleright.transformer import parameters
@@ -188,9 +190,13 @@ class Peaks:
     greatest: float
     said: str
 
-    def around(self, predicted: Any) -> tuple[Any, Any]:
-        """Where a peak lies by all of these, for the one that is predicted [B]."""
-        return predicted / self.greatest, predicted / self.least
+    def around(self, bill: TrainingMemory) -> tuple[Any, Any]:
+        """Where the memory of such a run lies by all of these [B]. What published peaks lie above
+        the tensors is in them, so that the bill's own allowance for it does not count again.
+        """
+        tensors = bill.total - bill.reserve_bytes
+        held = bill.reserve_bytes - FRAGMENTATION * tensors  # by driver and communication
+        return tensors / self.greatest + held, tensors / self.least + held
 
 
 @lookup

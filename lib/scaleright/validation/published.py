@@ -37,6 +37,25 @@ TRAINING = {
     "maxtext2025": "MaxText",
 }
 """Sources of measured training."""
+SET_ASIDE = {
+    "amdresults2025": "AMD",
+    "deepseekv2": "DeepSeek-V2",
+    "falcon180b2023": "Falcon-180B",
+    "gopher": "Gopher",
+    "gpustack2025": "GPUStack",
+    "lmdeploy2023": "LMDeploy",
+    "modalities2025": "Modalities",
+    "moemodelzoo2026": "Megatron MoE model zoo",
+    "olmo3hours2025": "Olmo 3",
+    "phi2": "Phi-2",
+    "sglangcookbook2026": "SGLang cookbook",
+    "smollm2hours2025": "SmolLM2",
+    "smollm3blog2025": "SmolLM3",
+    "tinyllama2023": "TinyLlama",
+    "torchaomx2025": "torchao",
+    "tpurecipesironwood2026": "TPU recipes, Ironwood",
+}
+"""Sources of the runs that were set aside and opened once."""
 ALL, HELD_OUT = "all", "held out"
 
 

@@ -8,6 +8,7 @@ from scaleright import catalog
 from scaleright.formulas import lookup
 from scaleright.order import ordered
 from scaleright.validation.left_out import median_and_p90
+from scaleright.validation.published import SET_ASIDE
 
 
 def _scored(kind: str) -> pd.DataFrame:
@@ -52,4 +53,5 @@ def by_source(kind: str) -> pd.DataFrame:
             "in_range": (100 * each["inside"].mean()).round(0),
         }
     )
-    return ordered(found.reset_index(), "figures", ascending=False).reset_index(drop=True)
+    found = ordered(found.reset_index(), "figures", ascending=False).reset_index(drop=True)
+    return found.assign(source=found["source"].replace(SET_ASIDE))

@@ -240,7 +240,7 @@ def unscored() -> pd.DataFrame:
     short = short.str.replace(
         r"does not state .*", "does not state its batch or layout", regex=True
     )
-    names = rows["source"].map(_PAPERS | published.TRAINING).fillna(rows["source"])
+    names = rows["source"].replace(_PAPERS | published.SET_ASIDE | published.TRAINING)
     found = rows.assign(why=short, of=names).groupby("why")
     counted = found.agg(rows=("run", "size"), of=("of", lambda of: ", ".join(sorted(set(of)))))
     return ordered(counted, "rows", ascending=False).reset_index()
