@@ -100,7 +100,7 @@ def test_what_is_off_says_what_is_not_excluded_and_whose_figure_it_is():
     found = judge(claim(350), point(900, Condition("many", 200, 400), Origin("another chip")))
     assert (found.holds, found.possible, found.origin) == ("", "many", "another chip")
     assert found.line().endswith(
-        "(not excluded for: many; the document's figure is that of: another chip)"
+        "(it may hold for: many; the document's figure is that of: another chip)"
     )
     assert judge(claim(350), point(900, Condition("few", 100, 200))).possible == ""
 

@@ -109,6 +109,17 @@ def test_a_page_shows_the_notebook_without_what_only_machines_read(ran):
     assert "Worked cases" not in str(pages.chapter_page("tiny", result(), []))
 
 
+def test_words_before_the_heading_of_the_case_leave_cases_and_parameters_under_it(ran):
+    notebook = json.loads(result())
+    case = next(cell for cell in notebook["cells"] if cell["source"] == "## Your case")
+    case["source"] = "Words on a chart.\n\n## Your case"
+    content = json.dumps(notebook).encode()
+    page = json.loads(pages.chapter_page("tiny", content, [(ran[0], result())]))
+    sources = [cell["source"] for cell in page["cells"]]
+    assert sources.index("hours = 1") > sources.index(case["source"])
+    assert sources[sources.index("## Why") - 1].startswith("### Worked cases")
+
+
 def test_a_scenarios_page_says_what_it_is_and_leads_back(ran):
     page = json.loads(pages.scenario_page(ran[0], result()))
     top = page["cells"][0]["source"]

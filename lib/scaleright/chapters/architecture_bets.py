@@ -57,15 +57,16 @@ def answer(
     on_mixture, on_dense, on_images = map(found.met_on, ("mixture", "dense", "images"))
     premium, pictures = found.premium, charts.phrase(" and {images.gain:number} on {on_images}")
     pictures = where(images.met, pictures, "")
-    either = ", so that either may be the cheaper"
+    either = " (either may be cheaper)"
     open_ends = (where(found.either(kind), either, "") for kind in ("mixture", "dense"))
     mixture_open, dense_open = open_ends
     both = sure.cost + sure.other > 0
     likely, known = charts.odds(sure, both, "the " + found.cheaper.now, " a year")
     known = where(both, known, " One of them was not measured on all that may come.")
     span = charts.phrase(
-        "{mixture.low:number} to {mixture.high:times} on {mixture.benchmark}{mixture_open};"
-        " {dense.low:number} to {dense.high:times} on {dense.benchmark}{dense_open} (90 %)"
+        "for {premium:number} times the price, {mixture.low:number} to {mixture.high:times} the"
+        " work on {mixture.benchmark}{mixture_open} and {dense.low:number} to {dense.high:times} on"
+        " {dense.benchmark}{dense_open}, nine times in ten"
     )
     span = where(found.possible, span, "none")
     cheapest = where(too_dear > 1e-9, "No chip is", "One chip is")
@@ -76,7 +77,7 @@ def answer(
     return charts.answer_card(
         "At {case.mixture_probability:percent} odds of mixtures of experts, bet on the {best}.",
         "{dearer}",
-        "dearer than knowing in advance",
+        "dearer than if you knew which models will come",
         "{likely}",
         "{cheapest} cheapest on every kind of model that may come.",
         "With {hurry} on latency, one {case.bet} does {mixture.gain:number} times the work of one"
@@ -134,10 +135,10 @@ def of_the_two(found: Bets, safest: Quantity, too_dear: Quantity, flip: Quantity
     agrees = where(found.agrees, "agrees", "disagrees")
     return charts.sentence(
         "Of the two, the {between}. The safest bet, with the least regret at worst, is the"
-        " {safest}, {at_most}. The MLPerf blog post's rule says {found.rule}, which {agrees} with"
-        " the computed answer.",
+        " {safest}, {at_most}. The MLPerf blog post's rule points to the {found.rule}, which"
+        " {agrees} with the computed answer.",
         provided=found.possible,
-        otherwise="The MLPerf blog post's rule says {found.rule}, whatever was measured.",
+        otherwise="The MLPerf blog post's rule points to the {found.rule}, whatever was measured.",
     )
 
 
@@ -176,10 +177,11 @@ def rack_evidence(rack: chip_gains.RackEvidence) -> Display:
         " {rack.whole_mixture:number} times the work of a B200 on DeepSeek-R1 and"
         " {rack.whole_dense:number} times on Llama-3.1-405B."
         " Under a tight limit, teams that submitted both systems to one round measured"
-        " {rack.same_low:number} to {rack.same_high:number} times. The large advantage on mixtures"
-        " of experts begins between {rack.beyond_s:duration 2} and {rack.within_s:duration 2} per"
-        " token: MLPerf measures nothing in between, and no public InferenceX runs compare two of"
-        " these chips at the same interactivity."
+        " {rack.same_low:number} to {rack.same_high:number} times, each over its own server. The"
+        " large advantage on mixtures of experts begins between {rack.beyond_s:duration 2} and"
+        " {rack.within_s:duration 2} per token: MLPerf measures nothing in between, and no public"
+        " runs of InferenceX (another benchmark) compare two of these chips at the same"
+        " interactivity."
     )
 
 
@@ -193,11 +195,11 @@ def thresholds(racks: pd.DataFrame, rack_premium: Quantity) -> Display:
 def dearest_dense(rack_premium: Quantity, dearest: Quantity) -> Display:
     """What the worst dense model costs more on a rack, a share of its cost on a server [1]."""
     return charts.sentence(
-        "At a premium of {rack_premium:number} the worst of these dense models costs"
-        ' {dearest:percent} more on a rack. To be "very uneconomical", as the MLPerf blog post has'
-        " it, the rack would need a premium that nobody lists.",
+        "At {rack_premium:number} times the price, the dense model that suits a rack least costs"
+        ' {dearest:percent} more there. To be "very uneconomical", as the MLPerf blog post has it,'
+        " a rack would have to cost more than anybody lists.",
         provided=dearest > 0,
-        otherwise="At a premium of {rack_premium:number} no dense model costs more on a rack.",
+        otherwise="At {rack_premium:number} times the price no dense model costs more on a rack.",
     )
 
 
@@ -222,9 +224,9 @@ def commitment(
     extra = where(regret < NO_DEARER, "no more", charts.phrase("{money:usd} more"))
     commit = where(found.flexible, "do not commit", "commit")
     said = charts.sentence(
-        "Over {case.term} the best bet is expected to cost {extra} than knowing in advance. An"
-        " hour that you can give back is worth {cost:number} times a committed hour and costs"
-        " {costs:number} times as much: {commit}.",
+        "Over {case.term} the best bet is expected to cost {extra} than if you knew which models"
+        " will come. An hour that you can give back is worth at most {cost:number} times a"
+        " committed hour and costs {costs:number} times as much: {commit}.",
         provided=found.possible,
         otherwise="An hour that you can give back costs {costs:number} times a committed hour.",
     )

@@ -74,7 +74,7 @@ def answer(
         "{cost:usd}",
         "per million {tokens}",
         "{likely}",
-        "It is the cheapest of chips {terms}. {then}",
+        "It is the cheapest of the chips {terms}. {then}",
         "That is for {work} at {load:percent 2} utilization, {source}.{guess}{wider}{known}",
         provided=there,
         otherwise="For {work} {refusal}.{wider}",
@@ -106,7 +106,7 @@ def _terms(case: SimpleNamespace) -> Any:
     """How chips are paid, and where owned ones stand, in words."""
     at_home = "owned (cards at home, chips made for servers in a data center)"
     owned = where(case.setting == "home", at_home, charts.phrase("owned in a {case.setting}"))
-    return where(case.paid == "own", owned, charts.phrase("rented {case.contract}"))
+    return where(case.paid == "own", owned, charts.phrase("with a listed rent ({case.contract})"))
 
 
 def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables) -> Any:
@@ -173,7 +173,7 @@ def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any, peak: Any)
     return charts.sentence(
         "One <strong>{best.chip}</strong> {does} A demand of {peak:whole} tokens a"
         " second at its peak takes <strong>{chips:whole}</strong>, which cost {bill:usd} an hour:"
-        " {whole:usd} a million where whole groups are paid for.{other} Andreessen Horowitz's rule"
+        " {whole:usd} a million, since groups are paid for whole.{other} Andreessen Horowitz's rule"
         " for such a workload is the {rule}, which {agrees} with the computed answer.",
         provided=best.chip != "",
         otherwise="Andreessen Horowitz's rule for such a workload is the {rule}; nothing"
@@ -196,7 +196,7 @@ def untrained() -> Display:
 def plane(case: SimpleNamespace, best: choice.Cheapest, listed: pd.DataFrame) -> Any:
     """The price of arithmetic against that of bandwidth, a dot for each chip that is listed."""
     across, up = hardware_hours.ARITHMETIC, hardware_hours.BANDWIDTH
-    titles = ["USD per PFLOP/s reached and hour", "USD per TB/s and hour"]
+    titles = ["USD an hour per PFLOP/s reached", "USD an hour per TB/s"]
     dots, money = hardware_hours.sold_by_vendor(listed), ["usd", "usd"]
     shown = charts.show(
         charts.scatter(
@@ -227,8 +227,8 @@ def peaks() -> Display:
     """Dense BF16 by datasheets and as measured."""
     return charts.table(
         hardware_hours.peaks_reached(),
-        "Dense BF16: the datasheet, the best measured matrix product, and USD per PFLOP/s and hour"
-        " by each",
+        "Dense BF16: the datasheet, the best measured matrix product, and the on-demand rent of a"
+        " PFLOP/s by each",
         formats=dict.fromkeys(("peak", "measured"), "si FLOP/s") | {"share": "percent"},
         name="peak-and-measured",
     )
@@ -302,8 +302,8 @@ def orders(tested: pd.DataFrame) -> Display:
     """How well prices by the datasheet order chips, from `hardware_ranking.criteria_tested`."""
     return charts.table(
         tested,
-        "Pairs of chips that each criterion puts in the order measured, and workloads whose best"
-        " chip it names",
+        "Pairs of chips that each criterion puts in the measured order, and workloads for which it"
+        " names the best chip",
         formats=dict.fromkeys(("of pairs", "of workloads"), "percent"),
         headers={"right": "pairs in order", "best": "best named"},
         name="ranking-tested",
@@ -342,7 +342,7 @@ def errors_in_common(found: Mapping[tuple[str, str], Mapping[str, float]]) -> Di
     trained, mixed_trained = (found["training", kind]["common"] for kind in ("dense", "experts"))
     return charts.sentence(
         "The errors of two chips are correlated by {dense:number 2} in serving dense models and by"
-        " {mixed:number 2} in serving mixtures, in training by {trained:number 2} and"
+        " {mixed:number 2} in serving mixtures of experts; in training by {trained:number 2} and"
         " {mixed_trained:number 2}."
     )
 

@@ -48,7 +48,7 @@ def answer(
         (charts.phrase("the {name} wins {share:percent}"), share >= 0.005)
         for name, share in wins.shares
     ]
-    won = "of all weightings of the five axes" + charts.listed(each)
+    won = "over all weightings of the five axes" + charts.listed(each)
     won = where(wins.there, won, "no chip is known on all five axes")
     refusal = placing.why_none(work, on, weights)
     terms, ages = _terms(case), _ages(case, work, on, winner)
@@ -190,8 +190,8 @@ def leader(
     rule = radar.source_rule(placing.weights(case))
     agrees = where(at(on.spec.kind, chip=lead.chip) == rule, "agrees", "disagrees")
     return charts.sentence(
-        "The {lead.chip} has these points{axes}. Its speed is {basis}. For such weights Clarifai's"
-        " radar points to a {rule}, which {agrees}.",
+        "On the axes the {lead.chip} gets, of 10 points{axes}. Its speed is {basis}. With such"
+        " weights Clarifai's radar would choose a {rule}, which {agrees} with this answer.",
         provided=lead.chip != "",
         otherwise="No chip leads, so there is nothing to explain.",
     )
@@ -323,7 +323,7 @@ def doubts(case: SimpleNamespace, lead: placing.Lead, wins: placing.Won, moved: 
     return charts.sentence(
         "{losers}.{two} Speed counts more than its weight: cost and energy are divided by speed,"
         " so {with_speed:percent} of the weight here moves with it. Set the weight of speed to 0 if"
-        " you buy work and not chips.",
+        " you do not care how many chips do the work.",
         provided=wins.there & (lead.chip != ""),
         otherwise="No chip leads, so nothing can be said of what would change that.",
     )

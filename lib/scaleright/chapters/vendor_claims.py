@@ -112,9 +112,9 @@ def _claim(case: Any, every: OverSpeeds) -> Quantity:
     held = charts.phrase("{every.first:whole}{to} tokens/s per user")
     held = where(every.first > 0, held, "no speed that the older chip can serve")
     return charts.phrase(
-        " A claim of {case.claimed:number 2} times is reached at {held}: the lead in cost goes from"
-        f" {{every.slow:times}} at {every.slow_at} tokens/s per user to {{every.most:times}} at"
-        " most, at {every.most_at:whole} tokens/s per user."
+        " A claim of {case.claimed:number 2} times is reached at {held}: per dollar the lead is"
+        f" {{every.slow:times}} at {every.slow_at} tokens/s per user and at most"
+        " {every.most:times}, at {every.most_at:whole}."
     )
 
 
@@ -147,8 +147,8 @@ def beside_usual(case: Any, usual: Usual) -> Display:
     missing = where(newer.served, older.why_not, newer.why_not)
     short = where(newer.served, case.older, case.newer)
     bound = (
-        "That lead takes the fastest of all layouts of up to 64 chips: a bound for each of the two."
-        " On the usual engines of one node or rack, by which a token is priced in other chapters, "
+        "The lead above gives each chip its fastest layout of up to 64 chips. On the usual engines"
+        " of one node or rack, by which other chapters price a token without speculative decoding, "
     )
     cost = charts.phrase(
         ". At {case.utilization:percent} utilization a million output tokens with their prompts"
@@ -156,9 +156,9 @@ def beside_usual(case: Any, usual: Usual) -> Display:
     )
     cost = where((usual.newer_usd > 0) & (usual.older_usd > 0), cost, "")
     return charts.sentence(
-        bound + "without speculative decoding, a {case.newer} ({newer.precision}) writes"
-        " <strong>{usual.per_chip:times}</strong> the tokens of a {case.older}"
-        " ({older.precision}){cost}.",
+        bound
+        + "one {case.newer} ({newer.precision}) writes <strong>{usual.per_chip:times}</strong>"
+        " the tokens of one {case.older} ({older.precision}){cost}.",
         provided=newer.served & older.served,
         otherwise=bound + "the {short} does not serve it: {missing}.",
     )
@@ -213,8 +213,8 @@ def measured(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) 
     return charts.show(
         _by_speed(case, speeds, rates, "number", PER_CHIP),
         name="measured",
-        caption="InferenceMAX, December 2025 and January 2026: Hopper with vLLM, at most 64"
-        " requests; B200 with the better of vLLM and TensorRT-LLM; GB200 with prefill apart.",
+        caption="InferenceMAX, a benchmark, December 2025 and January 2026: Hopper with vLLM, at"
+        " most 64 requests; B200 with vLLM or TensorRT-LLM, the better; GB200 with prefill apart.",
         alt="Measured output tokens per second of one chip against tokens per second of a user for"
         " GPT-OSS-120B: B200 and GB200 far above H100 and H200.",
     )
@@ -250,12 +250,13 @@ def two_cents(case: Any, cents: SimpleNamespace, rent: PaidHour, rented: Quantit
     priced = charts.phrase("({rent.usd:usd} an hour) cost {rented:usd}")
     priced = where(rent.there, priced, "have no price, since " + rent.why)
     return charts.sentence(
-        "Two cents take {cents.needed_tokens_per_s:whole} tokens a second from one B200 at"
-        " {cents.usd_per_hour:usd} an hour. The best public run with equal prompts and answers"
-        " makes {cents.output_tokens_per_s:whole} output tokens, or {cents.with_prompts:whole} with"
-        " its prompts. A million <em>output</em> tokens on a rented B200 that is busy"
-        " {case.utilization:percent} of the time {priced}. The price fell from {cents.launch:usd}"
-        " to {cents.later:usd}, while a rack's announced maximum grew by {cents.rack_grew:percent}."
+        "At {cents.usd_per_hour:usd} an hour, two cents a million take"
+        " {cents.needed_tokens_per_s:whole} tokens a second from one B200. The best public run with"
+        " prompts as long as answers makes {cents.output_tokens_per_s:whole} output tokens, or"
+        " {cents.with_prompts:whole} with its prompts. A million <em>output</em> tokens on a rented"
+        " B200 that is busy {case.utilization:percent} of the time {priced}. The price fell from"
+        " {cents.launch:usd} to {cents.later:usd}, while a rack's announced maximum grew by"
+        " {cents.rack_grew:percent}."
     )
 
 

@@ -206,7 +206,7 @@ class Finding:
             return f"needs {self.claim.missing}"
         more = {
             "the mistake" if self.verdict == SLIP else "holds for": self.holds,
-            "not excluded for": self.possible,
+            "it may hold for": self.possible,
             "the document's figure is that of": self.origin,
         }
         told = "; ".join(f"{words}: {text}" for words, text in more.items() if text)

@@ -135,7 +135,7 @@ def prices_of_use(
     }
 
 
-_FACTORS = ["off by, in the middle", "nine of ten within", "worst"]
+_FACTORS = ["median factor", "nine of ten within", "worst"]
 _STOOD_IN = {
     "energy": "power limits for measured system power",
     "speed": "datasheet arithmetic for measured speed",
@@ -231,7 +231,7 @@ def source_words(span: float = SPAN) -> pd.DataFrame:
     """
     known = figures(*_IMAGES)
     points = scores(known, span)
-    middle = points[known["kind"] == "GPU"].median().rename("GPUs, in the middle")
+    middle = points[known["kind"] == "GPU"].median().rename("median GPU")
     found = (
         pd.concat([_SAID.T, middle, points.loc[TPUS].T], axis=1).rename_axis("axis").reset_index()
     )
@@ -254,7 +254,7 @@ def tpus_ahead(words: pd.DataFrame) -> str:
         f"{chip} on {axis}"
         for chip in TPUS
         for axis in ("cost", "energy")
-        if by_axis.loc[axis, chip] > by_axis.loc[axis, "GPUs, in the middle"]
+        if by_axis.loc[axis, chip] > by_axis.loc[axis, "median GPU"]
     ]
     none = (
         "On neither cost nor energy does a TPU come out better"
@@ -271,7 +271,7 @@ def tpus_ahead(words: pd.DataFrame) -> str:
         if better
         else f"{none} than the median GPU."
     ) + (
-        " That is one benchmark, tuned in"
+        " That is one benchmark, from round"
         f" {' and '.join(sorted(set(figures(*_IMAGES).loc[TPUS, 'round'])))}{rents}. No later TPU"
         " was submitted, and the power of a v6e is not known here."
     )
@@ -294,10 +294,10 @@ def alternatives_in_short() -> str:
     return (
         f"Of {len(rows)} alternatives {(rows['inference'] > 0).sum()} have a result in MLPerf"
         f" Inference and {(rows['evidence'] == 'none').sum()} have no public measurement at all."
-        " Makers of chips for fast single users publish only that speed: the wafer-scale chip beats"
-        " eight B200 at it, the others do not. Nobody publishes their total throughput, so what a"
-        " token costs or draws is unknown. The one photonic processor with published figures takes"
-        f" {light:.2g} J for a trillion operations, an H100 {joules:.2g} J at the speed its matrix"
-        f" products reach: {light / joules:.2g} times as much, where Clarifai promises ten to a"
-        " hundred times less."
+        " Makers of chips built to answer one user fast publish only the speed of that user: there"
+        " the wafer-scale chip beats eight B200, the others do not. None publishes its total"
+        " throughput, so what a token costs or draws is unknown. The one photonic processor with"
+        f" published figures takes {light:.2g} J for a trillion operations, an H100 {joules:.2g} J"
+        f" at the speed its matrix products reach: {light / joules:.2g} times as much, where"
+        " Clarifai promises ten to a hundred times less."
     )

@@ -165,13 +165,19 @@ def _answer_first(cells: list[dict]) -> None:
     cells.insert(first, cells.pop(place))
 
 
+def _case_at(cells: Sequence[dict]) -> int | None:
+    """Which cell holds the heading of the reader's case; words before it share its cell."""
+    prose = (i for i, cell in enumerate(cells) if cell["cell_type"] == "markdown")
+    return next((i for i in prose if "\n" + CASE in "\n" + _source(cells[i])), None)
+
+
 def _parameters_at_case(cells: list[dict]) -> None:
     """Let the cell of parameters, which a notebook begins with, stand under the heading of the
     reader's case, after the table of what they mean.
     """
     tags = [cell["metadata"].get("tags", ()) for cell in cells]
     own = next((i for i, tagged in enumerate(tags) if "parameters" in tagged), None)
-    case = next((i for i, cell in enumerate(cells) if _source(cell).startswith(CASE)), None)
+    case = _case_at(cells)
     if own is not None and case is not None:
         codes = (i for i in range(case, len(cells)) if cells[i]["cell_type"] == "code")
         cells.insert(next(codes, case), cells.pop(own))  # which shifts the others up by one
@@ -334,7 +340,7 @@ def chapter_page(
             for i, c in enumerate(notebook["cells"])
             if c["cell_type"] == "markdown" and _source(c).startswith("## ")
         ]
-        own = next((i for i in heads if _source(notebook["cells"][i]).startswith(CASE)), None)
+        own = _case_at(notebook["cells"])
         place = next((i for i in heads if own is not None and i > own), len(notebook["cells"]))
         notebook["cells"].insert(place, _cases(scenarios, "##" if own is None else "###"))
     return json.dumps(notebook, ensure_ascii=False).encode()
