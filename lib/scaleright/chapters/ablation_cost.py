@@ -184,7 +184,8 @@ def one_run(case: Any, study: Study) -> Display:
         "One run on {case.run_on} of {case.accelerator} trains for"
         " <strong>{each:hours 3}</strong>, and the cluster holds {places:whole} at once. The"
         " model's fastest layout takes less; we add {beyond:percent}, because published runs took"
-        " that much longer. In all, the study costs {multiple:times} the training that counts;"
+        " that much longer. Your deadline is {case.deadline_days:days}. In all, the study costs"
+        " {multiple:times} the training that counts;"
         " {unfilled:percent} of the bill is for idle slots, where no run is. If the contract runs"
         " on after the study, its rest is {case.rest_of_term}.",
         provided=study.usd > 0,
@@ -207,7 +208,7 @@ def clusters(tried: Any, study: Study, late: Any) -> Display:
     return charts.table(
         rows.assign(of=rows["nodes"], **columns),
         "Your study by number of nodes; empty: share of the bill for slots without a run; in time:"
-        " by your deadline",
+        " by the deadline that you set",
         kinds | {"empty": "percent"},
         along={tried: "of"},
         name="clusters",

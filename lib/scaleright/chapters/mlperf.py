@@ -35,7 +35,7 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
     least, most = where(gain >= 1, low, 1 / high), where(gain >= 1, high, 1 / low)
     span = where(known, charts.phrase("{least:number} to {most:times}"), "none")
     new, old, result = found.rate_new, found.rate_old, found.new.unit
-    over = {"chip": "", "watt": ", here over power limits", "dollar": ", here over rents"}
+    over = {"chip": "", "watt": ", before power limits", "dollar": ", before rents"}
     over = look_up(over, case.metric)
     against = charts.phrase(
         "{case.new_chip} {new:number} {result} and {case.old_chip} {old:number}"
@@ -135,8 +135,10 @@ def kinds(case: Any, bench: Bench, found: Versus, benchmarks: Sequence[str]) -> 
 
 def rounds(case: Any, found: Versus) -> Display:
     """The gain in every scenario and round that has both chips."""
-    against = charts.phrase("{found.new.submissions:whole} against {found.old.submissions:whole}")
-    told = charts.phrase("{found.value:times} (of {against})")
+    against = charts.phrase(
+        "{found.new.submissions:whole} against {found.old.submissions:whole} submissions"
+    )
+    told = charts.phrase("{found.value:times} ({against})")
     along = {case.scenario: "scenario", case.in_round: "round"}
     look = {"along": along, "label": told, "most": 9, "sort": False}
     return charts.show(

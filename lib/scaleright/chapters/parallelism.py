@@ -253,7 +253,7 @@ def worth_of_knowing(
     trials : what that saves of a step [s]; day : what a day of the run costs [USD]
     """
     other, sure = rival
-    worth = {f"trying {name}": day * of / split.seconds for name, of in trials.items()}
+    worth = {f"speed of {name}": day * of / split.seconds for name, of in trials.items()}
     ways = charts.phrase("{split.way} and {other} parallelism")
     return charts.worth_of_knowing(worth, "a day of the run", sure, ways, cost=day)
 

@@ -218,8 +218,9 @@ def methods(case: Any, bill: Bill) -> Display:
     usd = bill.cost.machine_usd
     label = where(usd > 0, charts.say(usd, "usd"), "does not run so")
     rows, look = _rows("method", METHODS), {"along": case.method, "label": label}
+    rows["called"] = rows["method"].str.upper()
     return charts.show(
-        charts.stacked_parts(bill.labeled(), "usd", USD, rows, "method", **look),
+        charts.stacked_parts(bill.labeled(), "usd", USD, rows, "called", **look),
         name="methods",
         alt="Cost of each method on {case.chips:whole} {case.accelerator}, by parts.",
     )

@@ -45,7 +45,7 @@ def answer(
     embodied_share = carbon.embodied_share
     run = charts.phrase("of CO2e for {case.chip_hours:whole} chip-hours of {case.accelerator}")
     work = where(training, run, "of CO2e for a million tokens of " + case.model)
-    ways = best.first, " of CO2e", best.second, "mass", "leaves less"
+    ways = best.first, " of CO2e", best.second, "mass", "saves more"
     likely, loss = charts.odds(best.choice, of.known, *ways)
     use, of_use = of.utilization, charts.utilization_source(of.busy)
     used = charts.phrase("Use {use:percent}, {of_use}. Water {water_l:volume}.")
@@ -62,8 +62,8 @@ def answer(
         "{carbon_kg:mass}",
         "{work}",
         "{likely}",
-        "Making the hardware emits {embodied_share:percent} of it, {energy_wh:si Wh} of electricity"
-        " the rest.",
+        "Making the hardware emits {embodied_share:percent} of it; {energy_wh:si Wh} of electricity"
+        " emit the rest.",
         "{odds}",
         provided=of.known,
         otherwise="{nobody}: choose another model, chip or format.",
@@ -145,14 +145,14 @@ def levers(of: Deployment, places: Mapping[str, Any]) -> Display:
         "One change at a time; another chip or model at about as many sequences together, and"
         " another model gives other answers",
         formats={"carbon": "mass", "saved": "percent"},
-        headers={"carbon": "carbon then"},
+        headers={"carbon": "carbon left"},
         name="levers",
     )
 
 
 def first_change(of: Deployment, best: FirstChange, nobody: Any) -> Display:
     """Which change saves most, and how sure it is that no other does."""
-    sure = charts.how_sure(best.choice, best.first, " of CO2e", best.second, "mass", "leaves less")
+    sure = charts.how_sure(best.choice, best.first, " of CO2e", best.second, "mass", "saves more")
     return charts.sentence(
         "The largest saving, <strong>{best.saved:percent}</strong> of the carbon, comes from"
         " {best.first}; {best.second} is next: {sure}. Nobody has published how far measured runs"
@@ -170,7 +170,7 @@ def grade(of: Deployment, grade: Grade, nobody: Any) -> Display:
     return charts.sentence(
         "It <strong>{grade.says}</strong>: the accelerators take {grade.joules:number} J for a"
         " token, idle hours included, on a scale from {grade.good:number} (good) to"
-        " {grade.poor:number} (poor). Clarifai's rule says that it {grade.rule}, which {agrees}.",
+        " {grade.poor:number} (poor). By Clarifai's rule it {grade.rule}, which {agrees}.",
         provided=of.served,
         otherwise="{not_rated}.",
     )

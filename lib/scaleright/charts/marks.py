@@ -102,7 +102,7 @@ def bars(
         chart = chart.transform_calculate(_rank=alt.datum["_sum"] * 1e6 + alt.datum["_value"])
     scale = {"nice": False, "padding": 14, "type": "log"} if log else {"nice": False}
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
-    y = row_axis(category, order, labelLimit=180)
+    y = row_axis(category, order, labelLimit=220)
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
     tips = {"what": category} | ({"part of": "_group"} if grouped else {}) | {title: "_label"}
     mark = mark.encode(x=x, y=y, tooltip=tooltip(tips))

@@ -43,7 +43,7 @@ def _how(of: Weights) -> Any:
     return where(
         of.precision == of.usual,
         phrase("the usual format here, {of.why_usual}"),
-        phrase("by choice; usual here is {of.usual}, {of.why_usual}"),
+        phrase("by choice; {of.usual} is usual here, {of.why_usual}"),
     )
 
 
@@ -76,11 +76,11 @@ def measured_format(there: Any, of: Weights, measured: Any) -> Display:
     usual = where(
         of.precision == of.usual,
         phrase("the usual format here, {of.why_usual}"),
-        phrase("while usual here is {of.usual}, {of.why_usual}"),
+        phrase("while {of.usual} is usual here, {of.why_usual}"),
     )
     return sentence(
-        "The run is one in <strong>{of.precision}</strong>, {usual}; the model was measured on this"
-        " chip in {measured}. What that costs in quality: {of.quality}.",
+        "The figures are of a run in <strong>{of.precision}</strong>, {usual}; on this chip the"
+        " model was measured in {measured}. What that costs in quality: {of.quality}.",
         provided=there,
         otherwise="No run is behind this case, so no format is.",
     )

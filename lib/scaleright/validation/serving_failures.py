@@ -63,11 +63,11 @@ def reason(run: str) -> str:
     """Why a figure is far off, as far as we know, by its run and figure.
 
     >>> reason("oracle-vllm/Llama-3.1-405B throughput"), reason("another run")
-    ('an engine of 2024 on ROCm', 'not explained')
+    ('an engine of 2024 on ROCm', 'unknown')
     """
     found = next((words for like, words in REASONS.items() if re.search(like, run)), None)
     if found is None:
-        return "not explained"
+        return "unknown"
     if "{twin}" not in found:
         return found
     rows = every_figure().set_index(["run", "figure"])["published"]
