@@ -182,7 +182,7 @@ def leader(
 ) -> Display:
     """The points of the chip that leads, what its speed rests on, and what Clarifai says."""
     its = {axis: at(of, chip=lead.chip) for axis, of in points.items()}
-    its = [(axis + " " + charts.say(of, "number 2"), of > -np.inf) for axis, of in its.items()]
+    its = [(charts.say(of, "number 2") + " for " + axis, of > -np.inf) for axis, of in its.items()]
     axes, measured = charts.listed(its), at(on.submission.there, chip=lead.chip)
     in_round = at(on.submission.round, chip=lead.chip)
     basis = charts.phrase("that of round {in_round} of MLPerf")
@@ -190,8 +190,8 @@ def leader(
     rule = radar.source_rule(placing.weights(case))
     agrees = where(at(on.spec.kind, chip=lead.chip) == rule, "agrees", "disagrees")
     return charts.sentence(
-        "On the axes the {lead.chip} gets, of 10 points{axes}. Its speed is {basis}. With such"
-        " weights Clarifai's radar would choose a {rule}, which {agrees} with this answer.",
+        "The {lead.chip} has {lead.points:number 3} of 10 points{axes}. Its speed is {basis}. With"
+        " such weights Clarifai's radar would choose a {rule}, which {agrees} with this answer.",
         provided=lead.chip != "",
         otherwise="No chip leads, so there is nothing to explain.",
     )
