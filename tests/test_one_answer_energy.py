@@ -250,7 +250,7 @@ def test_whole_servers_draw_in_serving_what_was_metered():
 
 
 SAID = {
-    "buy_or_rent": "Power at work is what meters saw of chips that serve",
+    "buy_or_rent": "The power of a busy chip is that measured in serving",
     "sustainability": "Serving uses measured power and speed of the chips",
     "pretraining_records": "Energy at the power limits is an upper bound for the chips alone",
 }

@@ -48,6 +48,18 @@ def _largest_first(field: str) -> alt.EncodingSortField:
     return alt.EncodingSortField(field, op="max", order="descending")
 
 
+def _by_group(chart: alt.Chart) -> alt.Chart:
+    """The rank of each bar: whole groups by their sum, then each bar within its group."""
+    chart = chart.transform_joinaggregate(_sum="sum(_value)", groupby=["_group"])
+    return chart.transform_calculate(_rank=alt.datum["_sum"] * 1e6 + alt.datum["_value"])
+
+
+def _colors_of(frame: Any, column: Any, key: Mapping[str, Any] | None) -> alt.Color:
+    """A fixed color for each value of a column, named in a key or not."""
+    scale = color_scale(dict.fromkeys(frame[column]))
+    return alt.Color(column, type="nominal", scale=scale, legend=key)
+
+
 def bars(
     rows: Any,
     category: str,
@@ -97,9 +109,7 @@ def bars(
     if may_lack:
         chart = chart.transform_calculate(_value="isFinite(datum._value) ? datum._value : 0")
     if grouped:
-        # whole groups by their sum, then each bar within its group
-        chart = chart.transform_joinaggregate(_sum="sum(_value)", groupby=["_group"])
-        chart = chart.transform_calculate(_rank=alt.datum["_sum"] * 1e6 + alt.datum["_value"])
+        chart = _by_group(chart)
     scale = {"nice": False, "padding": 14, "type": "log"} if log else {"nice": False}
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
     y = row_axis(category, order, labelLimit=220)
@@ -107,9 +117,8 @@ def bars(
     tips = {"what": category} | ({"part of": "_group"} if grouped else {}) | {title: "_label"}
     mark = mark.encode(x=x, y=y, tooltip=tooltip(tips))
     if color:
-        scale = color_scale(dict.fromkeys(frame[color]))
         key = {"columns": 3, "title": None} if grouped else None
-        mark = mark.encode(color=alt.Color(color, type="nominal", scale=scale, legend=key))
+        mark = mark.encode(color=_colors_of(frame, color, key))
     text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(
         x=x, y=y, text=alt.Text("_label:N")
     )
