@@ -94,7 +94,7 @@ def page(book: Book) -> str:
         _form(book, lines),
         f'<div class="sr-ledger">{_claims(book, lines)}</div>',
         _TAKE_ALONG,
-        f"## How a claim is judged\n\n{rule_of_verdicts()}",
+        f"(how-a-claim-is-judged)=\n## How a claim is judged\n\n{rule_of_verdicts()}",
     ]
     return "\n\n".join(parts) + "\n"
 
