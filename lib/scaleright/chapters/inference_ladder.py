@@ -34,13 +34,23 @@ def answer(case: Any, ladder: Ladder, saved: Saved, hour: PaidHour) -> charts.Di
     lent = where(ladder.lent == "", "", "; " + ladder.lent)
     span = charts.phrase("{range_low:percent} to {range_high:percent}")
     span = where(possible, span, "none, since nothing is served")
+    instead = where(end.chips < today.chips, charts.phrase(" instead of {dear:usd}"), "")
     money = charts.phrase(
-        "A million output tokens then cost {cheap:usd} instead of {dear:usd}, at {hour.usd:usd} an"
-        " hour ({hour.counted})."
+        "A million output tokens then cost {cheap:usd}{instead}, at {hour.usd:usd} an hour"
+        " ({hour.counted})."
     )
     money = where(hour.there, money, charts.phrase("In dollars nobody knows: {hour.why}."))
+    first = charts.phrase(
+        "Optimize first: {end.chips:whole} {case.accelerator} then do the work of"
+        " {today.chips:whole}."
+    )
+    stay = charts.phrase(
+        "Leave the fleet as it is: no lever makes do with fewer than {today.chips:whole}"
+        " {case.accelerator}."
+    )
+    decision = where(end.chips < today.chips, first, stay)
     return charts.answer_card(
-        "Pull the levers: {today.chips:whole} {case.accelerator} become {end.chips:whole}.",
+        "{decision}",
         "{saving:percent}",
         "less hardware for {case.model} in {ladder.form}",
         because="{money}",
@@ -68,12 +78,16 @@ def rungs(ladder: Ladder) -> charts.Display:
     today, end = ladder.steps[0], ladder.steps[-1]
     there = charts.phrase(", {today.chips:whole} today, lever by lever down to {end.chips:whole}")
     there = where(today.chips > 0, there, ", of which there is none")
-    fleets = {step.name: step.chips for step in ladder.steps[:-1]}
-    title = "accelerators, each lever on top of those above"
+    levers = ladder.steps[1:-1]
+    fleets = {today.name: today.chips} | {
+        step.name: where(step.taken, step.chips, float("nan")) for step in levers
+    }
+    title = "accelerators, each lever taken on top of those above"
+    lacking = where(today.chips > 0, "left out", "not served")
     return charts.show(
-        charts.bars(fleets, "lever", None, "whole", title, sort=False),
+        charts.bars(fleets, "lever", None, "whole", title, sort=False, lacking=lacking),
         name="rungs",
-        alt="Accelerators of the fleet{there}.",
+        alt="Accelerators of the fleet{there}; a lever that is left out has no bar.",
     )
 
 
@@ -103,8 +117,9 @@ def by_rung(
     agrees = where(as_promised(saving), "agrees with", "differs from")
     return charts.sentence(
         "Using {case.smaller} instead {ahead}. Step by step, quantizing and pruning save"
-        " {first:percent} of the fleet, adapters {second:percent} of what is left, batching and"
-        " caches {third:percent}, pooling {fourth:percent}. Together that is"
+        " {first:percent} of the fleet, adapters then {second:percent} of what is left, batching"
+        " and caches {third:percent} of the rest, and pooling {fourth:percent} of that. Together"
+        " it is"
         f" <strong>{{saving:percent}}</strong>, which {{agrees}} Clarifai's {PROMISED}.",
         provided=ladder.steps[0].chips > 0,
         otherwise="There is no fleet to save from.",

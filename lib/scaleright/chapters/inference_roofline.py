@@ -36,7 +36,7 @@ def answer(
             (turn < 1.5, "Serve few at once: arithmetic is the limit from the first request."),
             (room < turn, charts.phrase("Serve as many at once as memory holds, {room:whole}.")),
         ],
-        charts.phrase("Serve {turn:whole} requests or more at once: up to there they cost little."),
+        charts.phrase("Serve at least {turn:whole} requests at once: until then more cost little."),
     )
     wait = where(case.batch > room, " The others wait.", "")
     span = charts.phrase("{low:usd} to {high:usd} per million output tokens (90 %)")

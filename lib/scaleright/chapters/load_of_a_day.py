@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pandas as pd
-
 from scaleright import charts
 from scaleright.catalog import fact
 from scaleright.charts import Display
@@ -11,7 +9,7 @@ from scaleright.charts.live import Controls
 from scaleright.costs.day_bills import BASE, FIXED, SCALED, DayBill, YearAhead, plan_choice
 from scaleright.costs.day_choices import DayChoices
 from scaleright.inference.day import DayFleet
-from scaleright.inference.day_simulated import Peak, PlayedDay, peaks_sheet
+from scaleright.inference.day_simulated import Peak
 from scaleright.inference.paid_engines import whole_engines
 from scaleright.inference.traffic import NINETEEN_OF_TWENTY
 from scaleright.market import PaidHour, Rents
@@ -24,9 +22,7 @@ from scaleright.validation.day_fleets import simulated_in_words
 from scaleright.validation.serving_rates import at_rates, first_token_gap
 
 HOUR, ENGINES, FROM_START, SPENT = "hour of the day", "engines", "day from today", "USD spent"
-ACROSS = "utilization of the busiest time"
 """Axes of the charts."""
-UNPLAYED = "Nothing is served, so that nothing is simulated."
 BASED = "as a base under the contract with bursts by the hour"
 NO_BILL = "There is no bill."
 
@@ -57,7 +53,8 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
     there = fleet.served & hour.there & rents.by_the_hour.there
     how = first_case([(best == FIXED, "at a fixed size"), (best == SCALED, SCALED)], BASED)
     usd, saving, busy, most = bill.usd_per_million(), bill.saving, bill.utilization, fleet.peak
-    (low, high), dear = bill.ends(), rents.by_the_hour.usd / hour.usd
+    (low, high), dear = bill.ends(bill.cheapest), rents.by_the_hour.usd / hour.usd
+    full = fleet.peak_utilization
     saved = charts.phrase("Autoscaling alone saves {saving:percent} of a fixed fleet's bill")
     lost = charts.phrase(
         "Autoscaling alone saves nothing, since an hour that may be given back costs"
@@ -72,20 +69,22 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
         "{cheapest:usd}",
         "a day for {case.requests_per_day:whole} requests",
         because="{worth}.",
-        also="So many run at the busiest time. As you run it ({case.scaling}) they work at"
-        " {busy:percent} utilization; a million output tokens cost {usd:usd} with their prompts.",
+        also="So many run at the busiest time, at {full:percent} utilization. Run as you set it"
+        " ({case.scaling}), the fleet has {busy:percent} over the day, and a million output tokens"
+        " with their prompts cost {usd:usd}.",
         provided=there,
         otherwise="A day of <strong>{case.model}</strong> on {case.accelerator} has no answer:"
         " {refusal}",
-        range="{low:usd} to {high:usd} per million output tokens (90 %)",
+        range="{low:usd} to {high:usd} a day (90 %)",
         as_of="{hour.age} (rents)",
         model_error="speed: {judged}; engines: {kept}",
-        headline="usd_per_million",
+        headline="cheapest",
         quantities={
-            "usd_per_million": (usd, "usd"),
             "range_low": (low, "usd"),
             "range_high": (high, "usd"),
+            "usd_per_million": (usd, "usd"),
             "utilization": (busy, "percent"),
+            "peak_utilization": (full, "percent"),
             "engines": (most, "whole"),
             "autoscaling_saving": (saving, "percent"),
             "usd_per_day": (bill.chosen.usd_per_day, "usd"),
@@ -111,9 +110,10 @@ def words(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
     """What an engine does, and what the idle hours could."""
     of, idle = fleet.engine, bill.idle_tokens
     return charts.sentence(
-        "One engine keeps its promise with <strong>{of.seats:whole requests}</strong> at once. It"
-        " then serves {of.requests_per_s:requests a second}, each in {of.service_s:duration 2}. The"
-        " hours that you pay for could write {idle:count} output tokens more.",
+        "One engine keeps your promise for up to <strong>{of.seats:whole requests}</strong> at"
+        " once. So full, it serves {of.requests_per_s:requests a second}, each within"
+        " {of.service_s:duration 2}. The hours that you pay for each day could write {idle:count}"
+        " output tokens more.",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )
@@ -152,14 +152,18 @@ def seats(case: Any, fleet: DayFleet) -> Display:
     filled, taken = peak * of.service_s, of.needed(peak) * of.seats
     swing = NINETEEN_OF_TWENTY * of.bunching**0.5
     up, more = fleet.available, fleet.peak - maximum(whole_engines(fleet.busiest, 1.0), fleet.least)
-    share = filled / taken
+    full = fleet.peak_utilization
+    spare = charts.phrase(
+        " Under this contract an engine is up {up:percent 3} of its paid time, so"
+        " {more:whole engines} of them stand by for those that are taken away."
+    )
+    spare = where(more > 0, spare, "")
     return charts.sentence(
         "At the busiest time {peak:requests a second} would fill <strong>{filled:number 2}"
         " slots</strong> if nobody waited. In this trace one request in twenty meets a load at"
         " least {swing:percent 2} above the mean. Your promise therefore takes {taken:number 2}"
-        " slots, so even the peak reaches only {share:percent 2} utilization. Under this contract"
-        " an engine is up {up:percent 3} of its paid time, so {more:whole engines} stand by for"
-        " those that are taken away.",
+        " slots, those of {fleet.busiest:number 2} engines. {fleet.peak:whole engines} run, so"
+        " even the peak reaches only {full:percent} utilization.{spare}",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )
@@ -201,63 +205,6 @@ def by_trace(case: Any, bill: DayBill, tables: DayChoices) -> Display:
     )
 
 
-def latency(found: pd.DataFrame, *depends: Quantity) -> Display:
-    """A table of the simulated busiest time with fewer and with more engines."""
-    if found.empty:
-        return charts.sentence(UNPLAYED)
-    columns = peaks_sheet(found)
-    formats = dict.fromkeys(("utilization", "later than promised"), "percent")
-    formats |= {name: "duration 2" for name in columns if "token," in name}
-    formats |= {"engines": "whole", "USD per million tokens of that hour": "usd"}
-    said = "The busiest time, simulated with so many engines"
-    return charts.at_defaults(charts.table(columns, said, formats), *depends)
-
-
-def latency_chart(found: pd.DataFrame, promised: float, *depends: Quantity) -> Display:
-    """A chart of the simulated time to the first token against utilization."""
-    if found.empty:
-        return charts.sentence(UNPLAYED)
-    up = "seconds to the first token"
-    both, axes = {"median": "ttft_s", "95th percentile": "late_ttft_s"}, (ACROSS, up)
-    shown = charts.show(
-        charts.lines(found, "busy", both, "duration 2", *axes, log_y=True, x_kind="percent")
-        + charts.rule(promised, up, "promised", horizontal=True, log=True),
-        name="latency",
-        alt="Simulated time to the first token against utilization: flat, then a wall.",
-    )
-    return charts.at_defaults(shown, *depends)
-
-
-def simulated_beside(seen: Peak | None, fleet: DayFleet, *depends: Quantity) -> Display:
-    """What the simulation says of the fleet that the closed form asks for."""
-    if seen is None:
-        return charts.sentence(UNPLAYED)
-    shown = charts.sentence(
-        "{seen.requests:whole} requests at the busiest time, on the {seen.engines:whole engines}"
-        " that the formula asks for, get their first token after {seen.ttft_s:duration 2} in the"
-        " median and <strong>{seen.late_ttft_s:duration 2}</strong> at the 95th percentile, and"
-        " further tokens every {seen.tpot_s:duration 2} and {seen.late_tpot_s:duration 2}."
-        " {seen.late:percent} of first tokens are later than promised. The engines run at"
-        " {seen.busy:percent} of full load."
-    )
-    return charts.at_defaults(shown, *depends)
-
-
-def whole_day(played: PlayedDay | None, *depends: Quantity) -> Display:
-    """What the simulated day says of autoscaling."""
-    if played is None:
-        return charts.sentence(UNPLAYED)
-    late, many = played.run.quantile("ttft_s", 0.95), float(len(played.run.requests))
-    shown = charts.sentence(
-        "A simulated day of the autoscaled fleet, with {many:whole requests} and a clock"
-        " {played.faster:number 2} times as fast, pays for <strong>{played.paid_hours:number 3}"
-        "</strong> engine hours; the formula says {played.asked_hours:number 3}. It runs at"
-        " {played.busy:percent} utilization, and nineteen of twenty requests get their first token"
-        " within {late:duration 2}."
-    )
-    return charts.at_defaults(shown, *depends)
-
-
 def year(days_ahead: Quantity, ahead: YearAhead, case: Any) -> Display:
     """A chart of what is spent by a day of the year, and the budget."""
     budget = case.budget_usd_per_year
@@ -280,8 +227,9 @@ def budget(case: Any, bill: DayBill, ahead: YearAhead) -> Display:
     whole = ahead.spent(DAYS_PER_YEAR)["expected"]
     span = where(late > DAYS_PER_YEAR, "not within the year", charts.phrase("on day {late:whole}"))
     day_ = charts.phrase(
-        " The budget of {case.budget_usd_per_year:usd} runs out on day {passed:whole}: on day"
-        " {early:whole} if prices rise as in a year on record, {span} if they fall as much."
+        " The budget of {case.budget_usd_per_year:usd} runs out on day {passed:whole}; if rents"
+        " rise as in the worst of twenty years on record, on day {early:whole}; if they fall as in"
+        " the best, {span}."
     )
     kept = charts.phrase(" The budget of {case.budget_usd_per_year:usd} lasts the year.")
     said = where(passed <= DAYS_PER_YEAR, day_, kept)
@@ -314,7 +262,7 @@ def units(case: Any, bill: DayBill) -> Display:
 def alerts(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
     """What to alert on."""
     daily = bill.chosen.usd_per_day * (1 + maximum(case.growth_per_month, 0.05))
-    full = fleet.traffic.peak_per_s / (fleet.peak * fleet.engine.requests_per_s)
+    full = fleet.peak_utilization
     waiting = fleet.engine.seats * fleet.peak * fleet.engine.patience
     dear = 1.25 * bill.usd_per_million()
     return charts.sentence(

@@ -16,7 +16,7 @@ from scaleright.decisions.routing_tables import engines_sheet, pairs_sheet, rate
 from scaleright.decisions.routing_tiers import NAMES, Served, Tiers, one_by_one
 from scaleright.decisions.routing_ways import Traffic, Way
 from scaleright.inference.demand import UNKNOWN, usual_peaks
-from scaleright.ops import first_case, where
+from scaleright.ops import first_case, minimum, where
 from scaleright.quantity import Quantity
 
 EACH = "USD for a thousand requests"
@@ -58,10 +58,10 @@ def answer(
         "{figure_of}",
         "{likely}",
         "{told}",
-        "The range is of requests and their errors, of the cheapest way that starts small.{known}",
+        "The range is that of the cheapest way that starts small.{known}",
         provided=why == "",
         otherwise="There is no answer: {why}.",
-        range="{low:usd} to {high:usd} (90 %)",
+        range="{low:usd} to {high:usd} a thousand requests, errors counted (90 %)",
         as_of="{first}, {second}, {third} (prices of the three tiers)",
         model_error=f"of {routed.rows} published routers, half were predicted within"
         f" {100 * routed.error:.0f} % of the requests that they send to the large model; of"
@@ -89,13 +89,13 @@ def _beside_large(case: Any, best: Best, one: Way) -> Any:
     error, saving = case.error_usd, 1 - best.usd / one.usd
     later = charts.phrase(" instead of {one.seconds:duration}")
     over = best.seconds / one.seconds
-    longer = where((over > 0.995) & (over < 1.005), " as well", later)
-    less = where(saving > 0, charts.phrase(": this is {saving:percent} less"), "")
+    longer = where((over > 0.995) & (over < 1.005), ", no later", later)
+    less = charts.phrase("That is {saving:percent} less than the {alone_usd:usd} of {case.large}.")
+    less = where(saving > 0, less, charts.phrase("{case.large} alone costs {alone_usd:usd}."))
     instead = charts.phrase(
-        "{case.large} alone would cost {alone_usd:usd}{less}. {right:number 3} % are right"
-        " instead of {alone_right:number 3} %, after {best.seconds:duration} on average{longer}."
-        " With {error:usd} for each wrong answer that is {total:usd}"
-        " instead of {alone_total:usd}."
+        "{less} Of the answers {right:number 3} % are right instead of {alone_right:number 3} %;"
+        " they take {best.seconds:duration} on average{longer}. With {error:usd} counted for each"
+        " wrong one, a thousand cost {total:usd} instead of {alone_total:usd}."
     )
     alone = charts.phrase(
         "Every way that starts smaller costs more once {error:usd} is counted for each wrong"
@@ -172,7 +172,7 @@ def together(traffic: Traffic, pair: Pair) -> Display:
     return charts.sentence(
         "The large tier gets {all_right:number 3} % of all requests right, but only"
         " <strong>{rescued:number 3} %</strong> of those that the small one fails; and"
-        " {only:number 2} % of all requests are right at the small tier alone."
+        " {only:number 2} % of all requests only the small one gets right."
     )
 
 
@@ -219,7 +219,7 @@ def own_large(case: Any, served: Mapping[str, Served], ways: Mapping[str, Way]) 
         " all requests reach it or, after the small tier, {share:percent} of them."
     )
     at_peak = charts.phrase(
-        " At its busiest time your traffic is {case.peak_to_mean:number 2} times its mean."
+        " The busiest time is taken to have {case.peak_to_mean:number 2} times the mean load."
     )
     return charts.sentence(
         "A thousand answers of {case.large} on own engines cost <strong>{one:usd}</strong> if all"
@@ -303,9 +303,9 @@ def learned() -> Display:
     taught = 100 * found.loc[found["trained on"] != TAUGHT, "accuracy"]
     low, usual, high = taught.quantile([0, 0.5, 1])
     return charts.sentence(
-        "Of the published routers that were trained on like requests, half judged"
-        " <strong>{usual:number 3} %</strong> or less rightly, from {low:number 3} to"
-        " {high:number 3} %; those that were not did no better than a coin."
+        "Published routers that were trained on similar requests judged {low:number 3} to"
+        " {high:number 3} % of them rightly, half of these routers <strong>{usual:number 3}"
+        " %</strong> or less; routers trained on others did no better than a coin."
     )
 
 
@@ -314,10 +314,10 @@ def at_once(ways: Mapping[str, Way]) -> Display:
     chain, both = ways["small, then large"], ways["small + large"]
     alone_s, both_usd, chain_usd = ways[LARGE].seconds, THOUSAND * both.usd, THOUSAND * chain.usd
     return charts.sentence(
-        "One after the other takes <strong>{chain.seconds:duration}</strong> on average and"
-        " {chain.late_s:duration} for the unlucky ones; at once {both.seconds:duration} and"
-        " {both.late_s:duration}, for {both_usd:usd} a thousand instead of {chain_usd:usd}. The"
-        " large tier alone takes {alone_s:duration}."
+        "Small, then large takes <strong>{chain.seconds:duration}</strong> on average, and 95 of"
+        " 100 answers come within {chain.late_s:duration}. Both at once take"
+        " {both.seconds:duration} and {both.late_s:duration}, for {both_usd:usd} a thousand instead"
+        " of {chain_usd:usd}. The large tier alone takes {alone_s:duration}."
     )
 
 
@@ -346,10 +346,10 @@ def month(case: Any, bills: tuple[Any, Any], best: Best) -> Display:
 
 def worth_of_knowing(case: Any, doubts: Doubts, a_month: Any) -> Display:
     """A chart of what it would save a month to know each input before choosing."""
-    worth = {name: a_month * usd for name, usd in doubts.choice.worth().items()}
-    return charts.worth_of_knowing(
-        worth, "a month", doubts.choice, "starting small and the large tier alone"
-    )
+    choice, ways = doubts.choice, "starting small and the large tier alone"
+    worth = {name: a_month * usd for name, usd in choice.worth().items()}
+    cost = a_month * minimum(choice.cost, choice.other)
+    return charts.worth_of_knowing(worth, "a month", choice, ways, cost=cost)
 
 
 def nested_wholly(before: float, after: float, alone: float) -> Display:

@@ -56,11 +56,11 @@ def errors_of() -> Display:
     one, one_coin, two, two_coin = several
     three, three_coin = 100 * saved.error, 100 * saved.coin
     return charts.sentence(
-        "The median error is <strong>{one:number 2} %</strong> for the requests at the large model"
-        f" ({calls.rows} routers; a coin {{one_coin:number 2}} %), {{two:number 2}} % for the mean"
-        f" share of the gap ({gap.rows}; a coin {{two_coin:number 2}} %) and"
-        f" <strong>{{three:number 2}} %</strong> for savings ({saved.rows}; a coin"
-        " {three_coin:number 2} %)."
+        "The median error is <strong>{one:number 2} %</strong> for the requests sent to the large"
+        f" model ({calls.rows} routers), {{two:number 2}} % for the mean share of the gap in"
+        f" quality that is closed ({gap.rows} routers) and <strong>{{three:number 2}} %</strong>"
+        f" for savings ({saved.rows} figures). Tossing a coin instead of a router would be off by"
+        " {one_coin:number 2} %, {two_coin:number 2} % and {three_coin:number 2} %."
     )
 
 
@@ -106,10 +106,14 @@ def chained_errors() -> Display:
     """How far predictions of cascades lie from published figures, and what their checks are."""
     found, usual = scored(), usual_check()
     error, single, strong = (100 * of for of in found[:3])
-    low, high = cascades()["odds"].agg(["min", "max"])
+    rows = cascades()
+    low, high = rows["odds"].agg(["min", "max"])
+    most = 100 * (rows["published"] - rows["one model"]).max()
     return charts.sentence(
-        f"Of {found.rows} points the median error is <strong>{{error:number 2}} points</strong>;"
-        " the best single model for the same bill is {single:number 2} points off. The odds that"
-        " they point to are {low:number 2} to {high:number 2}, below the {usual.odds:number 2} of"
-        " language models that check mathematics; with those the error is {strong:number 2} points."
+        f"Over {found.rows} cascades the median error is <strong>{{error:number 2}} points</strong>"
+        " of right answers; to expect no more than of the best single model for the same bill is"
+        " {single:number 2} points off. Their checks are weak: odds ratios of {low:number 2} to"
+        " {high:number 2} fit them, and language models that check mathematics have"
+        " {usual.odds:number 2}, with which the error would be {strong:number 2} points. For the"
+        " same bill a cascade got at most {most:number 2} points more right than one model."
     )

@@ -3,21 +3,18 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from scaleright import charts, claims, market
+from scaleright import charts
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
 from scaleright.costs.serving import Kinds, Month, Ways, usd_per_month
-from scaleright.costs.serving_choices import Found, Paid, ServingChoices
+from scaleright.costs.serving_choices import Found, ServingChoices
 from scaleright.costs.serving_doubts import ServingDoubts
-from scaleright.costs.token_offers import offers_sheet, price_spans
-from scaleright.decisions.unit_economics import compare_sizes
+from scaleright.costs.token_offers import offers_sheet
 from scaleright.inference.demand import Busy, usual_peaks
 from scaleright.inference.node_speed import NodeSpeed
-from scaleright.ops import first_case, where
+from scaleright.ops import first_case, minimum, where
 from scaleright.quantity import Quantity, least
-from scaleright.validation.throughput import Throughput
 
 ACROSS, UP = "utilization", "USD per million output tokens"
 """Axes of the charts."""
@@ -37,8 +34,11 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
     """The answer card: the price, the loads from which own hardware beats the API, how sure."""
     speed, (rented, owned, api), (even, own_even), _, paid = found
     (cost_low, cost_high), choice = doubts.rented, doubts.choice
-    rent = charts.phrase("Rent {case.accelerator} for {case.model}: it costs less than the API")
-    call = charts.phrase("Call an API for {case.model}: rented {case.accelerator} costs more")
+    own = where(owned < minimum(rented, api), ", though owning costs less", "")
+    rent = charts.phrase(
+        "Rent {case.accelerator} for {case.model}: it costs less than the API{own}"
+    )
+    call = charts.phrase("Call an API for {case.model}: rented {case.accelerator} costs more{own}")
     advice, better = where(rented < api, rent, call), where(rented < api, "renting", "the API")
     likely, loss = charts.odds(choice, found.known, better, " per million")
     further = where(found.known, _further(case, found, doubts) + loss, "")
@@ -66,9 +66,10 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
     return charts.answer_card(
         "{advice}.",
         "{rented:usd}",
-        "a million output tokens rented, {api:usd} at the API",
+        "a million output tokens rented, {owned:usd} owned, {api:usd} at the API",
         "{likely}",
-        "Renting beats the API {even:load}, and you use {case.utilization:percent}, {source}.",
+        "Renting beats the API {even:load}; your utilization is {case.utilization:percent},"
+        " {source}.",
         "{further}",
         provided=found.known,
         otherwise="<strong>{case.model}</strong> {unserved}",
@@ -92,15 +93,15 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
 
 def _further(case: Any, found: Found, doubts: ServingDoubts) -> Any:
     """How it is served and paid, the range of the break-even, and owning, in words."""
-    speed, (rented, owned, api), (_, own_even), _, (hour, asked) = found
+    speed, _, (_, own_even), _, (hour, asked) = found
     even_low, even_high = doubts.break_even
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     between = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
     return charts.phrase(
-        "Both with prompts, in {speed.precision}, {case.pace_tokens_per_s:number 2} tokens per"
-        " second or more per user; an hour at {hour.usd:usd} ({hour.counted}), the API at its price"
-        " ({asked.counted}). Break-even: {between} (90 %). Owning costs {owned:usd} and beats the"
-        " API {own_even:load}."
+        "Prices are with prompts. The model runs in {speed.precision}, with"
+        " {case.pace_tokens_per_s:number 2} tokens per second or more per user; an hour costs"
+        " {hour.usd:usd} ({hour.counted}); the API's price: {asked.counted}."
+        " Break-even of renting: {between} (90 %). Owning beats the API {own_even:load}."
     )
 
 
@@ -272,99 +273,31 @@ def offers(case: Any) -> Display:
     return charts.at_defaults(charts.sheet(found), case.model, *request)
 
 
-def bill(case: Any, found: Found, bills: tuple[Ways, Ways], month: Month) -> Display:
-    """What a request, a thousand tokens and a month cost, and the accelerators that they take."""
-    (one, thousand), nothing = bills, found.nothing
+def bill(case: Any, found: Found, month: Month, busy: Busy) -> Display:
+    """What a month and a request cost, and the accelerators that they take."""
+    request, nothing, full = month.request_usd, found.nothing, month.utilization
+    less = charts.phrase("under the {case.utilization:percent} set above, as groups are whole")
+    less = where(full < 0.995 * case.utilization, less, "as set")
+    less = where(busy.demand.known, "from your traffic", less)
     return charts.sentence(
         "{case.requests_per_day:whole} requests a day take <strong>{month.chips:whole"
-        " accelerators}</strong> in groups of {month.group:whole}, at {month.utilization:percent}"
-        " utilization: <strong>{month.usd.rented:usd}</strong> a month rented,"
-        " {month.usd.owned:usd} owned and {month.usd.api:usd} at the API. A request costs"
-        " {one.rented:usd} rented and {one.api:usd} at the API; a thousand output tokens with"
-        " their prompts {thousand.rented:usd} and {thousand.api:usd}.",
+        " accelerators}</strong>, in groups of {month.group:whole}. They cost"
+        " <strong>{month.usd.rented:usd}</strong> a month rented or {month.usd.owned:usd} owned;"
+        " the API would charge {month.usd.api:usd}. Their utilization is {full:percent}, {less}, so"
+        " a request costs {request.rented:usd} rented, {request.owned:usd} owned and"
+        " {request.api:usd} at the API.",
         provided=found.known,
         otherwise="{nothing}, so there is no bill to compare.",
     )
 
 
-def sizes(compared: pd.DataFrame, case: Any) -> Display:
-    """A table of models of about Clarifai's sizes, and from which load each beats an API."""
-    pace, contract = case.pace_tokens_per_s, case.contract
-    table = charts.table(
-        compared,
-        f"Rented H100, {contract.value}: the utilization from which it beats an API, at its median,"
-        " dearest and cheapest prices; 1,000 tokens in and out at"
-        f" {pace.value:g} tokens a second for each",
-        formats=dict.fromkeys(("median", "dearest", "cheapest"), "load")
-        | {"parameters": "billions", "tokens/s": "whole", "in": "usd", "out": "usd"},
-    )
-    shown = charts.folded(table, "Four models of about these sizes")
-    return charts.at_defaults(shown, pace, contract)
-
-
-def eight_and_fourteen(compared: pd.DataFrame, case: Any) -> Display:
-    """Two of these models side by side, and who stands for Clarifai's 13B."""
-    of = compare_sizes(compared, "Qwen3-8B", "Qwen3-14B")
-    hosts = market.api_price("Mistral-NeMo-12B").companies
-    said = charts.sentence(
-        "On the same chip renting the 8B pays <strong>{of.small_load:load}</strong>, the 14B"
-        " <strong>{of.large_load:load}</strong>: the larger model writes at {of.speed:percent} of"
-        " the speed, and its hosts charge {of.price:number 2} times as much for output. For"
-        " Clarifai's 13B the claims below take Mistral-NeMo-12B ({hosts:whole} companies host it)."
-    )
-    return charts.at_defaults(said, case.pace_tokens_per_s, case.contract)
-
-
-def source_loads() -> Display:
-    """Clarifai's claims on loads."""
-    found = claims.table(ids=("S2-7b-load", "S2-13b-load", "S2-13b-over-7b"))
-    shown = charts.table(found, "Clarifai's two loads at every measured shape of request")
-    return charts.folded(shown, "Clarifai's two loads, checked at every measured shape of request")
-
-
-def spans(case: Any, paid: Paid, tables: ServingChoices) -> Display:
-    """A table of how far listings of the accelerator and of the model's tokens lie apart."""
-    what, listed = "rent of " + case.accelerator, tables.hours.paid(case.accelerator)
-    rents = {what + " on demand": listed, what + " as you pay it": paid.hour}
-    return charts.table(
-        price_spans(rents, tables.hosts.asked(case.model, "median")),
-        "How far listings lie apart: one figure a provider of rents and a company of tokens",
-        formats=dict.fromkeys(("lowest", "median", "highest"), "usd")
-        | {"highest over lowest": "number 2"},
-        name="how-far-listings-lie-apart",
-    )
-
-
-def published(case: Any, tested: Throughput) -> Display:
-    """A chart of published throughput beside what the model of serving says of each run."""
-    runs, unit = tested.runs, "output tokens per second and accelerator"
-    shown = charts.show(
-        charts.predicted_vs_measured(runs, "measured", "predicted", "label", unit),
-        name="published",
-        alt=f"Measured against predicted throughput of {tested.model} in {len(runs)} published runs"
-        f" on {runs['accelerator'].nunique()} accelerators: half of them lie within"
-        f" {100 * tested.within(0.5):.0f} percent of the diagonal, nine of ten within"
-        f" {100 * tested.within(0.9):.0f}.",
-    )
-    return charts.at_defaults(shown, case.model)
-
-
-def tested_within(case: Any, tested: Throughput) -> Display:
-    """How far those predictions are off."""
-    runs, half, nine = len(tested.runs), tested.within(0.5), tested.within(0.9)
-    said = charts.sentence(
-        "Half of these {runs:whole} runs lie within <strong>{half:percent}</strong> of the"
-        " prediction and nine of ten within {nine:percent}. They ran at full load, with all"
-        " requests queued: as cheap as it gets, and slower for each user than you may want."
-    )
-    return charts.at_defaults(said, case.model)
-
-
 def worth_of_knowing(case: Any, found: Found, doubts: ServingDoubts) -> Display:
     """A chart of what it would save a month to know each input before choosing."""
     a_month = usd_per_month(case.requests_per_day * case.output_tokens, 1.0)
-    worth = {name: a_month * usd for name, usd in doubts.choice.worth().items()}
-    return charts.worth_of_knowing(worth, "a month", doubts.choice, "renting and the API")
+    choice = doubts.choice
+    worth = {name: a_month * usd for name, usd in choice.worth().items()}
+    cost = a_month * minimum(choice.cost, choice.other)
+    return charts.worth_of_knowing(worth, "a month", choice, "renting and the API", cost=cost)
 
 
 def fair_rent(found: Found, rent: Any) -> Display:

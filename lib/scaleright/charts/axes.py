@@ -30,6 +30,11 @@ SAID = alt.datum["_value"]
 """The value that a label says. Computed fields start with an underscore: one that took the name of
 a column which it reads would read its own last result as soon as a slider moves.
 """
+TIMES_S = (60, 600, 3600, 36000, 864000, 8640000)
+TIMES_BETWEEN_S = (20, 120, 300, 1200, 7200, 18000, 86400, 172800, 432000, 1728000, 4320000)
+"""Ticks above ten seconds of an axis of times in ratios, and those between them where it spans
+little [s]: times that people name, as no power of ten of seconds is one there.
+"""
 
 
 def frame_of(rows: Any) -> pd.DataFrame:
@@ -159,6 +164,11 @@ def value_axis(kind: str, log: bool = False, channel: str = "x", **more) -> dict
         shown = (
             f"({lead} < 1.01 || (({few}) && (abs({lead} - 2) < 0.01 || abs({lead} - 5) < 0.01)))"
         )
+        if kind.startswith("duration"):
+            longer = f"datum.value > 11 && (({few}) || indexof({[*TIMES_S]}, datum.value) >= 0)"
+            shown = f"({longer} || datum.value < 11 && {shown})"
+            below = {float(f"{lead}e{power}") for lead in (1, 2, 5) for power in range(-9, 1)}
+            more |= {"values": sorted({*below, 10.0, *TIMES_S, *TIMES_BETWEEN_S})}
         more |= {
             "gridOpacity": alt.condition(shown, alt.value(0.16), alt.value(0)),
             "labelOverlap": "greedy",

@@ -18,6 +18,7 @@ from scaleright.charts.axes import (
     along_rows,
     by_option,
     color_scale,
+    expressed,
     field_of,
     frame_of,
     literal,
@@ -71,6 +72,7 @@ def bars(
     log: bool = False,
     along: Along | None = None,
     label: Any = None,
+    lacking: Any = NONE,
 ):
     """Horizontal bars, largest first, each with its value at its end.
 
@@ -89,6 +91,7 @@ def bars(
     along : parameters that the rows give in columns of their names, where the value is a quantity:
         the same quantity for each option.
     label : words at the end of a bar instead of its value, a quantity.
+    lacking : words where the value of a name is no number, a quantity or not.
 
     >>> bars([{"chip": "A", "price": 2.0}, {"chip": "B", "price": 3.0}], "chip", "price", "usd",
     ...     "USD an hour").height
@@ -97,7 +100,7 @@ def bars(
     said, may_lack = say(SAID, kind), along is not None
     if isinstance(rows, Mapping):
         rows, value = by_option(category, rows)
-        said, may_lack = where(alt.expr.isFinite(SAID), said, NONE), True
+        said, may_lack = where(alt.expr.isFinite(SAID), said, expressed(lacking)), True
     frame, grouped = frame_of(rows), isinstance(color, Mapping)
     if grouped:
         frame, color = frame.assign(_group=frame[category].map(color)), "_group"

@@ -127,15 +127,19 @@ class DayBill:
         full = self.chosen.engine_hours * of.engine.chips * of.full_tokens_per_s * 3600 * FILL
         return maximum(full - self.output_tokens, 0.0)
 
-    def ends(self) -> tuple[Any, Any]:
-        """Low and high end of the price of a million tokens (90 %): the speed in practice, and the
-        rent of the year ahead where nothing fixes it [USD].
+    @property
+    def cheapest(self) -> Plan:
+        """The plan that costs least."""
+        return _picked(self.plans, self.best[0])
+
+    def ends(self, plan: Plan | None = None) -> tuple[Any, Any]:
+        """Low and high end of the bill of a day (90 %): the speed in practice, and the rent of the
+        year ahead where nothing fixes it [USD/day].
         """
         low, high = self.fleet.low, self.fleet.high
-        drift = yearly_drift().mean_over(1.0)
-        part = self.chosen.loose_usd / self.chosen.usd_per_day
+        drift, of = yearly_drift().mean_over(1.0), plan or self.chosen
+        part, usd = of.loose_usd / of.usd_per_day, of.usd_per_day
         rent = tuple(1 + part * (end - 1) for end in drift)
-        usd = self.usd_per_million()
         down = sqrt(log(maximum(high, 1.0)) ** 2 + log(rent[0]) ** 2)
         up = sqrt(log(minimum(low, 1.0)) ** 2 + log(rent[1]) ** 2)
         return usd * exp(-down), usd * exp(up)
@@ -168,9 +172,14 @@ def day_bill(fleet: DayFleet, rents: Rents, case: Any) -> DayBill:
         SCALED: Plan(scaled * loose, scaled, moves * scaled * loose),
         BASE: Plan(based, scaled, moves * bursts + under * always * hour),
     }
-    chosen = (pick({name: of[at] for name, of in plans.items()}, case.scaling) for at in range(3))
     best = least({name: of.usd_per_day for name, of in plans.items()})
-    return DayBill(fleet, plans, Plan(*chosen), best)
+    return DayBill(fleet, plans, _picked(plans, case.scaling), best)
+
+
+def _picked(plans: Mapping[str, Plan], name: Any) -> Plan:
+    """The plan of a name."""
+    every = range(len(Plan._fields))
+    return Plan(*(pick({key: of[at] for key, of in plans.items()}, name) for at in every))
 
 
 @lookup

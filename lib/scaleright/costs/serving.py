@@ -84,12 +84,14 @@ class Month(NamedTuple):
     chips, group : accelerators of the fleet, and of those that work together [1]
     utilization : of what is paid [1]
     usd : each way [USD/month]
+    request_usd : what one request costs then, each way [USD]
     """
 
     chips: Any
     group: Any
     utilization: Any
     usd: Ways
+    request_usd: Ways
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,7 @@ class Serving:
             where(known, engine.chips, groups.group),
             share,
             Ways(*(usd_per_month(day, of) for of in usd)),
+            Ways(one.bill(usd.rented).total, one.bill(usd.owned).total, one.bill().total),
         )
 
     def bill(self, usd_per_million: Any = None) -> TokenBill:

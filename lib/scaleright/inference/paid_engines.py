@@ -87,6 +87,11 @@ class Fleet:
         """Engines that the busiest time fills, with room for chance and bunches [1]."""
         return self.engine.needed(self.traffic.peak_per_s)
 
+    @property
+    def peak_utilization(self) -> Any:
+        """Requests of the busiest time over those that its whole engines could serve [1]."""
+        return self.traffic.peak_per_s / (self.peak * self.engine.requests_per_s)
+
     @cached_property
     def hourly(self) -> Sequence[Any]:
         """Those of each of `HOURS` [1]."""
