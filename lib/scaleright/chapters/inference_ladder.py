@@ -155,23 +155,22 @@ def first_lever(best: FirstLever, usd: Callable[[Any], Any]) -> charts.Display:
 
     usd : price of a million output tokens by the accelerators of the fleet [USD / 1e6 token]
     """
-    each = usd(best.choice.cost) / best.choice.cost
-    loss, trial = each * best.choice.expected_loss, each * best.trial
-    ways = charts.phrase("taking {best.first}"), charts.phrase("taking {best.second}")
-    look = " accelerators", ways[1], "number 2", "leaves fewer"
-    sure = charts.how_sure(best.choice, ways[0], *look)
+    choice, each = best.choice, usd(best.choice.cost) / best.choice.cost
+    loss, trial = each * choice.expected_loss, each * best.trial
     money = charts.phrase(
-        " (in tokens, {loss:usd} per million); to try one of them on your own requests before is"
-        " worth {trial:usd} per million"
+        " The risk of being wrong costs {choice.expected_loss:number 2} accelerators on average, or"
+        " {loss:usd} per million tokens; to try one of the two on your own requests first is worth"
+        " {trial:usd} per million."
     )
-    sure = sure + where(best.choice.expected_loss > 1e-3 * best.choice.cost, money, "")
-    next_best = charts.phrase("{best.second} comes next: {sure}")
-    alone = "no other saves anything alone, so there is no probability to state"
-    then = where(best.second == "", alone, next_best)
+    money = where(choice.expected_loss > 1e-3 * choice.cost, money, "")
+    next_best = charts.phrase(
+        "Next comes {best.second}, which saves less with {choice.sureness:chance} probability.{money}"
+    )
+    then = where(best.second == "", "No other saves anything alone.", next_best)
     return charts.sentence(
-        "Alone, <strong>{best.first}</strong> saves most, {best.saving:percent} of the fleet;"
-        " {then}. Each gain is assumed to be as far off as published speedups by one lever; for"
-        " levers that share chips, nobody has published a check.",
+        "Take <strong>{best.first}</strong> first: alone, it saves most, {best.saving:percent} of"
+        " the fleet. {then} Each gain is assumed to be as far off as published speedups by one"
+        " lever; for levers that share chips, nobody has published a check.",
         provided=best.saving > 0,
         otherwise="No lever saves anything alone, so none has to come first.",
     )
@@ -206,7 +205,7 @@ def orders(saving: Quantity, found: pd.DataFrame) -> charts.Display:
     words = {"first": "taken first", "last": "taken last", "credit": "credit for the whole"}
     shown = charts.table(
         found.reset_index(),
-        f"What each lever that is taken saves, over all orders of the {len(found)}",
+        f"What each of the {len(found)} levers taken saves, over all their orders",
         dict.fromkeys(found.columns, "percent"),
         headers=words,
         name="orders",
@@ -224,8 +223,8 @@ def starts(saving: Quantity, found: pd.DataFrame) -> charts.Display:
 def beyond(saving: Quantity, found: pd.DataFrame) -> charts.Display:
     """What two more levers save, by the time between tokens."""
     about = (
-        "What two more levers save on top of the ladder, at ten times the requests; three guesses,"
-        " each right six times of ten"
+        "What two more levers save on top of the ladder, at ten times the requests; speculative"
+        " decoding with three guesses, each right six times of ten"
     )
     return charts.at_defaults(charts.table(found, about, name="beyond"), saving)
 
@@ -285,8 +284,8 @@ def published_pool() -> charts.Display:
     gpus, fewer, idle, busy, pooled = (catalog.fact(f"aegaeon_{part}") for part in parts)
     return charts.sentence(
         "For pooling, one fleet was published before and after. Alibaba served 47 models on"
-        f" {gpus:,.0f} GPUs, then in one pool on {fewer:,.0f}; utilization rose from {idle} to"
-        f" {busy} % to {pooled} % (Aegaeon). Much of that came from models that were hardly used,"
+        f" {gpus:,.0f} GPUs, then in one pool on {fewer:,.0f}; utilization rose from between"
+        f" {idle} and {busy} % to {pooled} % (Aegaeon). Much of that came from models that were hardly used,"
         " while the ladder counts peaks that cancel, for services of one model."
     )
 

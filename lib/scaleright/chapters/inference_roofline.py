@@ -36,7 +36,9 @@ def answer(
             (turn < 1.5, "Serve few at once: arithmetic is the limit from the first request."),
             (room < turn, charts.phrase("Serve as many at once as memory holds, {room:whole}.")),
         ],
-        charts.phrase("Serve at least {turn:whole} requests at once: until then more cost little."),
+        charts.phrase(
+            "Serve at least {turn:whole} requests at once: up to there, one more costs little."
+        ),
     )
     wait = where(case.batch > room, " The others wait.", "")
     span = charts.phrase("{low:usd} to {high:usd} per million output tokens (90 %)")
@@ -50,8 +52,8 @@ def answer(
         because="One request at a time would cost {single:usd}, {more}, since a step reads all"
         " weights however many it serves.",
         also="{case.model} in {weights.precision} on {server.chips:whole} {case.accelerator} gives"
-        " each of {crowd} {pace:number} tokens a second, one alone {alone_pace:number}. Prices are"
-        " with prompts, at {case.utilization:percent} utilization, {source}, and {hour.usd:usd}"
+        " each of {crowd} {pace:number} tokens a second, and one alone {alone_pace:number}. Prices"
+        " are with prompts, at {case.utilization:percent} utilization, {source}, and {hour.usd:usd}"
         " an hour ({hour.counted}). Memory holds {room:whole} at once.{wait}",
         provided=priced,
         otherwise="<strong>{case.model}</strong> in <strong>{weights.precision}</strong> is not"
@@ -185,9 +187,10 @@ def token_kinds(many: Batch) -> Display:
     point, ratio = many.step, per_written / per_read
     return charts.sentence(
         "In your batch a million input tokens cost {per_read:usd} and a million output tokens"
-        " {per_written:usd}, <strong>{ratio:times 2}</strong> as much. A step that carries a"
-        " prompt takes {point.mixed_s:duration} instead of {point.plain_s:duration}, and all users"
-        " wait that long for their next token, in {point.beat.carrying:percent} of the steps.",
+        " {per_written:usd}, <strong>{ratio:times 2}</strong> as much. In"
+        " {point.beat.carrying:percent} of the steps a prompt is read as well: such a step takes"
+        " {point.mixed_s:duration} instead of {point.plain_s:duration}, and all users wait that long"
+        " for their next token.",
         provided=many.served & (per_read > 0),
         otherwise="Nothing is served at a price, so no token has one.",
     )
@@ -250,8 +253,8 @@ def sweep_errors(case: Any) -> Display:
     system, _ = gaps.longest_sweep(runs)
     off, plain = (gaps.off(runs, of) for of in ("predicted", "roofline"))
     shown = charts.sentence(
-        f"{system}. Over all <strong>{len(runs)}</strong> runs of this model, on H100 and B200, the"
-        f" prediction is a median <strong>{charts.say(off.median(), 'percent')}</strong> off and"
+        f"The chart has {system}. Over all <strong>{len(runs)}</strong> runs of this model, on H100"
+        f" and B200, the prediction is a median <strong>{charts.say(off.median(), 'percent')}</strong> off and"
         f" the worst {charts.say(off.max(), 'percent')}; the plain roofline is"
         f" {charts.say(plain.median(), 'percent')} off. The constants were fitted to these runs"
         " among others. The range of the answer comes from models that no fit has seen, in the"
@@ -273,8 +276,9 @@ def tornado(ends: Mapping[str, Ends], price: Quantity, result: Quantity) -> Disp
 def at_pace(quick: Any, there: Batch) -> Display:
     """How many requests at once get a pace, what a token costs there, and why."""
     return charts.sentence(
-        "At {quick:whole} at once, where a token costs {there.usd_per_million:usd} per million:"
-        " fewer share each reading of the weights, and each step carries fewer prompts.",
+        "{quick:whole}, at {there.usd_per_million:usd} per million output tokens. Each step is"
+        " quicker, since it reads fewer prompts and less KV cache, and dearer for each request,"
+        " since fewer share the weights.",
         provided=there.served & (quick > 0) & (there.usd_per_million > 0),
         otherwise="Nowhere: not even one alone gets so many, with all weights to read for each"
         " token, or an hour has no price.",

@@ -328,9 +328,9 @@ def rate_errors() -> Display:
     return charts.sentence(
         "Over {count:whole} figures the median error is {token:percent} for further tokens"
         " ({slow:percent} at their 95th percentile) and <strong>{first:percent}</strong> for the"
-        " first token ({late:percent}), some {gap:duration 2} of {seen:duration 2}. The overhead of"
-        " a first token was fitted elsewhere, and this engine had less of it. That hardly matters"
-        " if you promise seconds; it does if you promise a tenth of a second."
+        " first token ({late:percent}): some {gap:duration 2} of {seen:duration 2}, since this"
+        " engine has less overhead before a first token than those to which it was fitted. That"
+        " hardly matters if you promise seconds; it does if you promise a tenth of a second."
     )
 
 

@@ -35,8 +35,8 @@ def enough(found: pd.DataFrame, fleet: DayFleet, trace: str, *depends: Quantity)
     if fewest < asked:
         said = (
             "Here {fewest:whole engines} are enough, while " + formula + ": it finds that"
-            " {needed:number 2} are needed, takes whole engines, and errs on the safe side"
-            f" ({simulated_in_words()[trace]})."
+            " {needed:number 2} are needed, takes whole engines, and counts bursts with caution:"
+            f" {simulated_in_words()[trace]}."
         )
     elif fewest == asked:
         said = "The fewest that are enough are {fewest:whole}, as many as the formula asks for."

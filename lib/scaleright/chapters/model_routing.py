@@ -89,8 +89,8 @@ def _beside_large(case: Any, best: Best, one: Way) -> Any:
     error, saving = case.error_usd, 1 - best.usd / one.usd
     later = charts.phrase(" instead of {one.seconds:duration}")
     over = best.seconds / one.seconds
-    longer = where((over > 0.995) & (over < 1.005), ", no later", later)
-    less = charts.phrase("That is {saving:percent} less than the {alone_usd:usd} of {case.large}.")
+    longer = where((over > 0.995) & (over < 1.005), ", as with it", later)
+    less = charts.phrase("Its price is {saving:percent} below the {alone_usd:usd} of {case.large}.")
     less = where(saving > 0, less, charts.phrase("{case.large} alone costs {alone_usd:usd}."))
     instead = charts.phrase(
         "{less} Of the answers {right:number 3} % are right instead of {alone_right:number 3} %;"

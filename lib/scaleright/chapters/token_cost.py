@@ -34,11 +34,11 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
     """The answer card: the price, the loads from which own hardware beats the API, how sure."""
     speed, (rented, owned, api), (even, own_even), _, paid = found
     (cost_low, cost_high), choice = doubts.rented, doubts.choice
-    own = where(owned < minimum(rented, api), ", though owning costs less", "")
-    rent = charts.phrase(
-        "Rent {case.accelerator} for {case.model}: it costs less than the API{own}"
-    )
-    call = charts.phrase("Call an API for {case.model}: rented {case.accelerator} costs more{own}")
+    owning = owned < minimum(rented, api)
+    less = where(owning, "; owning would cost less still", "")
+    yet = where(owning, ", though owning would cost less", "")
+    rent = charts.phrase("Rent {case.accelerator} for {case.model}: cheaper than the API{less}")
+    call = charts.phrase("Call an API for {case.model}: rented {case.accelerator} costs more{yet}")
     advice, better = where(rented < api, rent, call), where(rented < api, "renting", "the API")
     likely, loss = charts.odds(choice, found.known, better, " per million")
     further = where(found.known, _further(case, found, doubts) + loss, "")
@@ -198,10 +198,10 @@ def kinds(found: Found, own: Kinds, theirs: Kinds) -> Display:
     """The prices of input and of output, rented and at APIs."""
     paid, nothing = found.paid, found.nothing
     return charts.sentence(
-        "On the rented accelerator a million input tokens cost <strong>{own.input:usd}</strong> and"
-        " a million output tokens <strong>{own.output:usd}</strong>, {own.ratio:number 2} times as"
-        " much. APIs ask {theirs.input:usd} and {theirs.output:usd} ({paid.asked.counted}),"
-        " {theirs.ratio:number 2} times as much.",
+        "On the rented accelerator a million output tokens cost <strong>{own.output:usd}</strong>,"
+        " {own.ratio:number 2} times the <strong>{own.input:usd}</strong> of as many input tokens."
+        " APIs ask {theirs.output:usd}, {theirs.ratio:number 2} times their {theirs.input:usd} for"
+        " input ({paid.asked.counted}).",
         provided=found.known,
         otherwise="{nothing}, so there are no kinds of tokens to compare.",
     )
@@ -210,9 +210,9 @@ def kinds(found: Found, own: Kinds, theirs: Kinds) -> Display:
 def discounts(case: Any, host: Any) -> Display:
     """How many offers of the model list a price for cached input, and what it is."""
     return charts.sentence(
-        "{case.model} has {host.companies:whole hosts} with {host.offers:whole paid offers}."
-        " Cached input has a price of its own in {host.discounted:whole} of them, at the median"
-        " {host.discount:percent} of that of other input.",
+        "{case.model} has {host.companies:whole hosts} with {host.offers:whole paid offers}. Of"
+        " these, {host.discounted:whole} price cached input apart, at a median"
+        " {host.discount:percent} of the price of other input.",
         provided=host.discounted > 0,
         otherwise="{case.model} has {host.companies:whole hosts} with {host.offers:whole paid"
         " offers}; none lists a price for cached input.",
@@ -276,15 +276,15 @@ def offers(case: Any) -> Display:
 def bill(case: Any, found: Found, month: Month, busy: Busy) -> Display:
     """What a month and a request cost, and the accelerators that they take."""
     request, nothing, full = month.request_usd, found.nothing, month.utilization
-    less = charts.phrase("under the {case.utilization:percent} set above, as groups are whole")
-    less = where(full < 0.995 * case.utilization, less, "as set")
-    less = where(busy.demand.known, "from your traffic", less)
+    under = charts.phrase("under the {case.utilization:percent} set above, as groups are whole")
+    why = where(full < 0.995 * case.utilization, under, "as set")
+    why = where(busy.demand.known, "from your traffic", why)
     return charts.sentence(
         "{case.requests_per_day:whole} requests a day take <strong>{month.chips:whole"
         " accelerators}</strong>, in groups of {month.group:whole}. They cost"
         " <strong>{month.usd.rented:usd}</strong> a month rented or {month.usd.owned:usd} owned;"
-        " the API would charge {month.usd.api:usd}. Their utilization is {full:percent}, {less}, so"
-        " a request costs {request.rented:usd} rented, {request.owned:usd} owned and"
+        " the API would charge {month.usd.api:usd}. Their utilization is {full:percent} ({why}); a"
+        " request then costs {request.rented:usd} rented, {request.owned:usd} owned and"
         " {request.api:usd} at the API.",
         provided=found.known,
         otherwise="{nothing}, so there is no bill to compare.",

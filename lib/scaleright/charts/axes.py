@@ -158,17 +158,18 @@ def value_axis(kind: str, log: bool = False, channel: str = "x", **more) -> dict
         )
     if log:
         # Lines and labels at whole powers of ten, and at 2 and 5 between them where the axis spans
-        # few of those.
+        # few of those; at all ticks where it spans hardly one.
         lead = "datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9))"
-        few = f"log(domain('{channel}')[1] / domain('{channel}')[0]) / LN10 < 2.2"
-        shown = (
-            f"({lead} < 1.01 || (({few}) && (abs({lead} - 2) < 0.01 || abs({lead} - 5) < 0.01)))"
-        )
+        spans = f"log(domain('{channel}')[1] / domain('{channel}')[0]) / LN10"
+        few, hardly = f"{spans} < 2.2", f"{spans} < 0.8"
+        between = f"(abs({lead} - 2) < 0.01 || abs({lead} - 5) < 0.01)"
+        shown = f"({lead} < 1.01 || (({few}) && {between}) || {hardly})"
         if kind.startswith("duration"):
             longer = f"datum.value > 11 && (({few}) || indexof({[*TIMES_S]}, datum.value) >= 0)"
             shown = f"({longer} || datum.value < 11 && {shown})"
             below = {float(f"{lead}e{power}") for lead in (1, 2, 5) for power in range(-9, 1)}
-            more |= {"values": sorted({*below, 10.0, *TIMES_S, *TIMES_BETWEEN_S})}
+            ticks = sorted({*below, 10.0, *TIMES_S, *TIMES_BETWEEN_S})
+            more |= {"tickCount": len(ticks), "values": ticks}  # with a lower count some would go
         more |= {
             "gridOpacity": alt.condition(shown, alt.value(0.16), alt.value(0)),
             "labelOverlap": "greedy",

@@ -61,6 +61,13 @@ def _colors_of(frame: Any, column: Any, key: Mapping[str, Any] | None) -> alt.Co
     return alt.Color(column, type="nominal", scale=scale, legend=key)
 
 
+def _tips(category: str, title: str, grouped: bool) -> list[alt.Tooltip]:
+    """The box of a bar, with its group if it has one."""
+    return tooltip(
+        {"what": category} | ({"part of": "_group"} if grouped else {}) | {title: "_label"}
+    )
+
+
 def bars(
     rows: Any,
     category: str,
@@ -117,14 +124,12 @@ def bars(
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
     y = row_axis(category, order, labelLimit=220)
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
-    tips = {"what": category} | ({"part of": "_group"} if grouped else {}) | {title: "_label"}
-    mark = mark.encode(x=x, y=y, tooltip=tooltip(tips))
+    mark = mark.encode(x=x, y=y, tooltip=_tips(category, title, grouped))
     if color:
         key = {"columns": 3, "title": None} if grouped else None
         mark = mark.encode(color=_colors_of(frame, color, key))
-    text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(
-        x=x, y=y, text=alt.Text("_label:N")
-    )
+    words = alt.Text("_label:N")
+    text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(x=x, y=y, text=words)
     height = ROW * frame[category].nunique()
     return after(alt.layer(mark, text).properties(height=height), steps)
 

@@ -130,7 +130,9 @@ class DayBill:
     @property
     def cheapest(self) -> Plan:
         """The plan that costs least."""
-        return _picked(self.plans, self.best[0])
+        name, (fixed, scaled, based) = self.best[0], self.plans.values()
+        of = zip(fixed, scaled, based, strict=True)
+        return Plan(*(where(name == FIXED, a, where(name == SCALED, b, c)) for a, b, c in of))
 
     def ends(self, plan: Plan | None = None) -> tuple[Any, Any]:
         """Low and high end of the bill of a day (90 %): the speed in practice, and the rent of the
@@ -173,13 +175,8 @@ def day_bill(fleet: DayFleet, rents: Rents, case: Any) -> DayBill:
         BASE: Plan(based, scaled, moves * bursts + under * always * hour),
     }
     best = least({name: of.usd_per_day for name, of in plans.items()})
-    return DayBill(fleet, plans, _picked(plans, case.scaling), best)
-
-
-def _picked(plans: Mapping[str, Plan], name: Any) -> Plan:
-    """The plan of a name."""
-    every = range(len(Plan._fields))
-    return Plan(*(pick({key: of[at] for key, of in plans.items()}, name) for at in every))
+    chosen = (pick({name: of[at] for name, of in plans.items()}, case.scaling) for at in range(3))
+    return DayBill(fleet, plans, Plan(*chosen), best)
 
 
 @lookup
