@@ -164,7 +164,8 @@ def first_lever(best: FirstLever, usd: Callable[[Any], Any]) -> charts.Display:
     )
     money = where(choice.expected_loss > 1e-3 * choice.cost, money, "")
     next_best = charts.phrase(
-        "Next comes {best.second}, which saves less with {choice.sureness:chance} probability.{money}"
+        "Next comes {best.second}, which saves less with {choice.sureness:chance} probability."
+        "{money}"
     )
     then = where(best.second == "", "No other saves anything alone.", next_best)
     return charts.sentence(
@@ -285,8 +286,8 @@ def published_pool() -> charts.Display:
     return charts.sentence(
         "For pooling, one fleet was published before and after. Alibaba served 47 models on"
         f" {gpus:,.0f} GPUs, then in one pool on {fewer:,.0f}; utilization rose from between"
-        f" {idle} and {busy} % to {pooled} % (Aegaeon). Much of that came from models that were hardly used,"
-        " while the ladder counts peaks that cancel, for services of one model."
+        f" {idle} and {busy} % to {pooled} % (Aegaeon). Much of that came from models that were"
+        " hardly used, while the ladder counts peaks that cancel, for services of one model."
     )
 
 

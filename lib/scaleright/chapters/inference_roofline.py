@@ -189,8 +189,8 @@ def token_kinds(many: Batch) -> Display:
         "In your batch a million input tokens cost {per_read:usd} and a million output tokens"
         " {per_written:usd}, <strong>{ratio:times 2}</strong> as much. In"
         " {point.beat.carrying:percent} of the steps a prompt is read as well: such a step takes"
-        " {point.mixed_s:duration} instead of {point.plain_s:duration}, and all users wait that long"
-        " for their next token.",
+        " {point.mixed_s:duration} instead of {point.plain_s:duration}, and all users wait that"
+        " long for their next token.",
         provided=many.served & (per_read > 0),
         otherwise="Nothing is served at a price, so no token has one.",
     )

@@ -55,10 +55,14 @@ def _by_group(chart: alt.Chart) -> alt.Chart:
     return chart.transform_calculate(_rank=alt.datum["_sum"] * 1e6 + alt.datum["_value"])
 
 
-def _colors_of(frame: Any, column: Any, key: Mapping[str, Any] | None) -> alt.Color:
-    """A fixed color for each value of a column, named in a key or not."""
-    scale = color_scale(dict.fromkeys(frame[column]))
-    return alt.Color(column, type="nominal", scale=scale, legend=key)
+def _colors_of(frame: Any, column: Any, grouped: bool) -> dict[str, alt.Color]:
+    """A fixed color for each value of a column, if there is one; groups are named in a key."""
+    if not column:
+        return {}
+    scale, key = color_scale(dict.fromkeys(frame[column])), {"columns": 3, "title": None}
+    return {
+        "color": alt.Color(column, type="nominal", scale=scale, legend=key if grouped else None)
+    }
 
 
 def _tips(category: str, title: str, grouped: bool) -> list[alt.Tooltip]:
@@ -90,14 +94,13 @@ def bars(
     value : column or quantity, of rows; a bar without a number has no length.
     kind : how values are said, see `say`.
     title : of the axis, with its unit.
-    color : column that chooses a fixed color (vendor, choice); or the group of each bar by its
-        name: bars of a group stand together, the largest group first, named above; one color
-        otherwise.
+    color : column that chooses a fixed color (vendor, choice), or the group of each bar by its
+        name: bars of a group stand together, the largest group first, named above.
     sort : largest first, also while sliders move; False keeps the order of the rows.
     log : logarithmic axis, bars become dots since a bar's length would mean nothing.
     along : parameters that the rows give in columns of their names, where the value is a quantity:
         the same quantity for each option.
-    label : words at the end of a bar instead of its value, a quantity.
+    label : words at the end of a bar instead of its value.
     lacking : words where the value of a name is no number, a quantity or not.
 
     >>> bars([{"chip": "A", "price": 2.0}, {"chip": "B", "price": 3.0}], "chip", "price", "usd",
@@ -125,13 +128,10 @@ def bars(
     y = row_axis(category, order, labelLimit=220)
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
     mark = mark.encode(x=x, y=y, tooltip=_tips(category, title, grouped))
-    if color:
-        key = {"columns": 3, "title": None} if grouped else None
-        mark = mark.encode(color=_colors_of(frame, color, key))
-    words = alt.Text("_label:N")
-    text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(x=x, y=y, text=words)
-    height = ROW * frame[category].nunique()
-    return after(alt.layer(mark, text).properties(height=height), steps)
+    mark = mark.encode(**_colors_of(frame, color, grouped))
+    text = chart.mark_text(style="row-value", dx=8 if log else 5)
+    layers = alt.layer(mark, text.encode(x=x, y=y, text=alt.Text("_label:N")))
+    return after(layers.properties(height=ROW * frame[category].nunique()), steps)
 
 
 def lines(
