@@ -253,8 +253,9 @@ def sweep_errors(case: Any) -> Display:
     system, _ = gaps.longest_sweep(runs)
     off, plain = (gaps.off(runs, of) for of in ("predicted", "roofline"))
     shown = charts.sentence(
-        f"The chart has {system}. Over all <strong>{len(runs)}</strong> runs of this model, on H100"
-        f" and B200, the prediction is a median <strong>{charts.say(off.median(), 'percent')}</strong> off and"
+        f"The chart has {system}. Over all <strong>{len(runs)}</strong> runs of this model, on"
+        " H100 and B200, the prediction is a median"
+        f" <strong>{charts.say(off.median(), 'percent')}</strong> off and"
         f" the worst {charts.say(off.max(), 'percent')}; the plain roofline is"
         f" {charts.say(plain.median(), 'percent')} off. The constants were fitted to these runs"
         " among others. The range of the answer comes from models that no fit has seen, in the"
