@@ -228,8 +228,8 @@ def budget(case: Any, bill: DayBill, ahead: YearAhead) -> Display:
     span = where(late > DAYS_PER_YEAR, "not within the year", charts.phrase("on day {late:whole}"))
     day_ = charts.phrase(
         " The budget of {case.budget_usd_per_year:usd} runs out on day {passed:whole}; if rents"
-        " rise as in the worst of twenty years on record, on day {early:whole}; if they fall as in"
-        " the best, {span}."
+        " rise as in the worst twentieth of years on record, on day {early:whole}; if they fall as"
+        " in the best, {span}."
     )
     kept = charts.phrase(" The budget of {case.budget_usd_per_year:usd} lasts the year.")
     said = where(passed <= DAYS_PER_YEAR, day_, kept)
