@@ -435,9 +435,10 @@
       return 0;
     }
     const columns = Math.max(1, Math.min(4, domain.length, Math.floor(width / (7.5 * Math.max(...domain.map((name) => name.length)) + 34))));
-    // The first layer of a color decides on its key.
-    const first = layers.find(({ encoding }) => encoding?.color?.field === color.field), drawn = first.mark.type || first.mark;
-    first.encoding.color.legend = { columns, offset: 26, symbolOpacity: 1, symbolStrokeWidth: 4, symbolType: drawn === "line" ? "stroke" : "square", title: null };
+    // All layers of a color share its key, drawn as the first of them is.
+    const inked = layers.filter(({ encoding }) => encoding?.color?.field === color.field), { mark } = inked[0];
+    const key = { columns, offset: 26, symbolOpacity: 1, symbolStrokeWidth: 4, symbolType: (mark.type || mark) === "line" ? "stroke" : "square", title: null };
+    inked.forEach(({ encoding }) => { encoding.color.legend = key; });
     const prune = (part) => { if (part.layer) part.layer = part.layer.filter((layer) => !/^line-(name|dot)$/.test(styleOf(layer) || "")).map((layer) => (prune(layer), layer)); };
     prune(spec);
     return columns;

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from browse import CHAPTERS
 from owning import owned
 
 PAGE = "notebooks/buy_or_rent.html"
@@ -29,6 +30,29 @@ def test_on_a_phone_the_answer_stays_in_sight_while_a_control_moves(visit):
     assert sentence.replace(".", "") in shown.replace(".", "") and not shown.startswith("8.3 hours")
     opened.page.set_viewport_size({"width": 1280, "height": 800})
     line.wait_for(state="hidden")
+    assert opened.troubles == []
+
+
+FIRST_SCREEN = """() => {
+    document.querySelectorAll("details").forEach((fold) => { fold.open = false; });
+    document.querySelector(".sr-stale").hidden = true; // comes with the day, not with the page
+    const bottom = (part) => part.getBoundingClientRect().bottom + window.scrollY;
+    const controls = [...document.querySelectorAll(".sr-grid > .sr-control")];
+    const shown = controls.filter((control) => control.checkVisibility());
+    const sliders = shown.filter((control) => control.querySelector("input[type=range]"));
+    return {
+        figure: bottom(document.querySelector(".sr-figure")),
+        control: Math.min(...(sliders.length ? sliders : shown).map(bottom)),
+    };
+}"""
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_on_a_phone_decision_number_and_first_control_fit_one_screen(visit, chapter):
+    """A slider, where there is one before the fold; and charts are drawn without a complaint."""
+    opened = visit(chapter, width=360)
+    ends = opened.ask(FIRST_SCREEN)
+    assert 0 < ends["figure"] < ends["control"] <= 800, ends
     assert opened.troubles == []
 
 
