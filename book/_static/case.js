@@ -32,7 +32,6 @@
       for (const { target, intersectionRatio } of entries) seen[intersectionRatio > (target === answer ? 0.5 : 0) ? "add" : "delete"](target);
       settle();
     }, { threshold: [0, 0.01, 0.5, 0.51] });
-    document.querySelectorAll(".sr-controls, .sr-answer").forEach((part) => observer.observe(part));
     const write = () => {
       if (!phone.matches) return;
       number.textContent = answer.dataset.srHeadline ? value(answer.dataset.srHeadline + "_text") : "";
@@ -40,7 +39,12 @@
       settle();
     };
     phone.addEventListener("change", write);
-    return (now) => { value = now; write(); };
+    return (now) => {
+      value = now;
+      write();
+      // Once told, the page has its controls; a part that is observed already is not observed twice.
+      document.querySelectorAll(".sr-controls, .sr-answer").forEach((part) => observer.observe(part));
+    };
   }
 
   /** The inputs, of which only a printed page shows a list. */

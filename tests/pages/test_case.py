@@ -83,4 +83,4 @@ def test_the_file_of_a_table_that_follows_is_that_of_the_readers_case(visit, kin
     )
     terms = owned(opened.ask("window.scaleright.page.values"))
     costs = [terms.break_even_usd_per_hour(hours).value for hours in rows["hours a day"]]
-    assert rows["an owned hour costs [USD]"].tolist() == pytest.approx(costs, rel=1e-6)
+    assert rows["owned hour [USD]"].tolist() == pytest.approx(costs, rel=1e-6)
