@@ -41,6 +41,7 @@ CASE = {
     "contract": "reserved",
     "data": "may leave",
     "regions": "one",
+    "region": "United States",
 }
 
 
@@ -83,6 +84,19 @@ def test_renting_costs_what_the_plan_and_the_day_say(four):
     assert evaluate([four.usd[RENT]], {})[0] == pytest.approx(365.25 * there)
     api = plan_fleets.at_api(of, MODELS[0], CHIPS[0], fleets.lengths, 0.0).usd_per_day
     assert evaluate([four.usd[API]], {})[0] == pytest.approx(365.25 * api, rel=0.002)
+
+
+def test_owned_chips_pay_the_power_of_their_region_and_cost_what_the_plan_says(four):
+    of = Workload(model=MODELS[0], requests_per_day=1e6, accelerator=CHIPS[0], region="Germany")
+    fleets = plan_fleets.Fleets.of(of, MODELS[0], (CHIPS[0],))
+    chips, hours, dear = evaluate(
+        [four.chips, four.hours, four.usd[COLOCATION]], {"region": "Germany"}
+    )
+    each = evaluate([fleets.owned[0]], {"hours_per_day": hours})[0]
+    assert dear == pytest.approx(chips * each)
+    for way in (COLOCATION, SITE):
+        cheap, dear = (evaluate([four.usd[way]], {"region": of})[0] for of in ("Sweden", "Germany"))
+        assert cheap < dear
 
 
 @drawn(st.floats(1e5, 1e7), st.floats(0.5, 10.0), st.floats(0.1, 10.0))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import settings_tried
 from scaleright.costs.platforms import BATCHES
+from scaleright.costs.regional_power import REGIONS, power_price
 from scaleright.decisions import plan_fleets, plan_runs, plan_workload
 from scaleright.decisions.plan import WholePlan, plan
 from scaleright.decisions.plan_hardware import Compared
@@ -71,7 +72,9 @@ def test_choices_are_those_of_the_chapters():
     studied = {one.name: one for one in declared("ablation_cost", BOOK)}
     assert set(studied["model"].choices) == set(plan_workload.PROXIES)
     costed = {one.name: one for one in declared("pretraining_cost", BOOK)}
-    assert costed["place"].choices == own["region"].choices
+    assert costed["place"].choices == own["region"].choices == REGIONS
+    page = {one.name: one for one in declared("plan", BOOK)}
+    assert page["region"].choices == REGIONS
 
 
 def test_every_preset_is_sound_and_there_are_a_dozen():
@@ -323,6 +326,19 @@ def test_training_and_serving_are_two_parts():
 @pytest.mark.parametrize("name", ["owned_cluster", "good_enough", "documents_at_night"])
 def test_other_presets_can_be_met(name):
     assert planned(name).met
+
+
+def test_chips_of_ones_own_pay_for_power_what_their_region_does():
+    """And the chapter on buying is asked at that price."""
+    bills = {}
+    for region in ("Sweden", "Germany"):
+        part = planned("hospital", region=region).parts[0]
+        bills[region] = part.figures["usd_per_day"]
+        price = power_price(region, "colocation")
+        (asked,) = (one for one in part.steps[1].asked if one.chapter == "buy_or_rent")
+        assert asked.parameters["usd_per_kwh"] == price.usd_per_kwh
+        assert price.said(region) in " ".join(part.steps[1].because)
+    assert bills["Sweden"] < bills["Germany"]
 
 
 # ---- that a chapter says the same

@@ -12,6 +12,7 @@ from scaleright.costs import uncertainty
 from scaleright.costs.day_bills import DayBill, day_bill
 from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.ownership import Ownership
+from scaleright.costs.regional_power import REGIONS, power_price
 from scaleright.costs.rent import egress_usd_per_year
 from scaleright.costs.tokens import MILLION, mix_usd_per_million
 from scaleright.decisions.capex_opex import source_rule
@@ -113,7 +114,7 @@ class FourWays:
     @classmethod
     def of(cls, case: Any, tables: DayChoices, chips: Sequence[str], hosts: Hosts) -> Self:
         """Those of a case: model, accelerator, trace, requests_per_day, peak_to_mean,
-        pace_tokens_per_s, ttft_s, contract, data, regions.
+        pace_tokens_per_s, ttft_s, contract, data, regions, region.
         """
         row = choose(tables.traces, case.trace)
         more = _FIXED | {"cached_share": row.cached_share, "rent_usd_per_hour": 0.0}
@@ -220,7 +221,8 @@ def _server(name: str) -> dict[str, float]:
 def _terms(case: Any, chips: Sequence[str], setting: str) -> Ownership:
     """Of owning the chip of a case in a setting, on the usual terms there."""
     chip = choose({name: uncertainty.chip_terms(name) for name in chips}, case.accelerator)
-    usual = uncertainty.usual_terms()[setting]
+    prices = {of: {"usd_per_kwh": power_price(of, setting).usd_per_kwh} for of in REGIONS}
+    usual = uncertainty.usual_terms()[setting] | dict(choose(prices, case.region))
     there = SimpleNamespace(
         accelerator=case.accelerator, setting=setting, chip_usd=chip["chip_usd"], **usual
     )

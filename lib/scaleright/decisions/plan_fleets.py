@@ -13,6 +13,7 @@ import numpy as np
 from scaleright.costs import uncertainty
 from scaleright.costs.day_bills import DayBill, day_bill
 from scaleright.costs.day_choices import DayChoices
+from scaleright.costs.regional_power import power_price
 from scaleright.costs.tokens import MILLION, mix_usd_per_million
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_runs import read_at
@@ -81,7 +82,8 @@ class Fleets:
         equal = dict.fromkeys(chips, 1.0)
         if of.input_tokens:
             equal = _equal(tables, case, chips, mean, lengths)
-        return cls(values, lengths, fleet, bill, rents, equal, _owned(case.accelerator, chips))
+        owned = _owned(case.accelerator, chips, of.region)
+        return cls(values, lengths, fleet, bill, rents, equal, owned)
 
     @property
     def chips(self) -> tuple[str, ...]:
@@ -137,12 +139,13 @@ def _equal(
     }
 
 
-def _owned(accelerator: Any, chips: Sequence[str]) -> tuple[Any, Any]:
-    """A year of one chip of one's own in a colocation, and what of it is no purchase; by its hours
-    of use a day, `hours_per_day`.
+def _owned(accelerator: Any, chips: Sequence[str], region: str) -> tuple[Any, Any]:
+    """A year of one chip of one's own in a colocation of a region, and what of it is no purchase;
+    by its hours of use a day, `hours_per_day`.
     """
     chip = choose({name: uncertainty.chip_terms(name) for name in chips}, accelerator)
-    usual = uncertainty.usual_terms()[SETTING]
+    power = {"usd_per_kwh": power_price(region, SETTING).usd_per_kwh}
+    usual = uncertainty.usual_terms()[SETTING] | power
     case = SimpleNamespace(
         accelerator=accelerator, setting=SETTING, chip_usd=chip["chip_usd"], **usual
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from scaleright.catalog import accelerator
 from scaleright.catalog import model as shape
+from scaleright.costs.regional_power import power_price
 from scaleright.decisions.plan_fleets import CONTRACTS, SETTING, Api, Fleets, a_year
 from scaleright.decisions.plan_hardware import Compared, compared, whole_request
 from scaleright.decisions.plan_parts import (
@@ -168,6 +169,9 @@ def supply(found: Found) -> Step:
     reasons += [f"{name}: ruled out, {why}" for name, why in found.barred.items()]
     if found.api.why:
         reasons.append(f"{API}: no price, {found.api.why}")
+    if found.own_place >= 0:
+        power = power_price(of.region, SETTING)
+        reasons.append(f"{power.said(of.region)} for chips of your own; rents and APIs include it")
     if of.budget_usd:
         share = a_year(found.ways[way]) / of.budget_usd
         reasons.append(f"that is {percent(share)} of the year's budget of {usd(of.budget_usd)}")
@@ -197,7 +201,8 @@ def _own_asked(found: Found) -> Asked:
     hours = figure(float(hours_of_use(found.rows, found.at)[found.own_place]), 6)
     case = {"accelerator": row["accelerator"], "hours_per_day": hours}
     year = float(read_at({"all": found.fleets.owned[0]}, case)["all"])
-    case |= {"setting": SETTING, "contract": CONTRACTS[-1]}
+    power = power_price(found.of.region, SETTING).usd_per_kwh
+    case |= {"setting": SETTING, "usd_per_kwh": power, "contract": CONTRACTS[-1]}
     return Asked("buy_or_rent", case, {"bill.total": year})
 
 
