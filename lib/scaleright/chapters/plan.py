@@ -131,14 +131,17 @@ def answer(case: Any, row: Any, own: Any) -> Display:
 
 
 def bills(case: Any, row: Any, four: FourWays, own: Any) -> Display:
-    """What each way costs, the plan first, beside the budget."""
+    """What each way costs beside the budget; a plan that has no ways, such as a training run, has
+    a bar of its own.
+    """
     mine = case.workload == OWN
     usd, budget = where(mine, own.usd, row.usd), case.budget_usd
+    alone = where(mine | row.compared, NAN, usd)
     found = {name: where(four.open[name], of, NAN) for name, of in four.usd.items()}
     several = where(four.open[MULTI_CLOUD], four.multi_cloud, NAN)
     rented = where(four.open[RENT], found[RENT], several)
     beside = {
-        "this plan": usd,
+        "this plan": alone,
         API: where(mine, found[API], row[f"usd to {API}"]),
         RENT: where(mine, rented, row[f"usd to {RENT}"]),
         COLOCATION: where(mine, found[COLOCATION], row["usd to own"]),
@@ -148,8 +151,8 @@ def bills(case: Any, row: Any, four: FourWays, own: Any) -> Display:
     return charts.show(
         charts.bars(beside, "what", None, "usd", BILL, sort=False),
         name="bills",
-        alt="What the plan costs, {usd:usd} {row.per}, above what other ways would, and your budget"
-        " of {budget:usd}; a way that is ruled out has no bar.",
+        alt="What the ways that are open cost, the plan {usd:usd} {row.per}, beside your budget of"
+        " {budget:usd}; a way that is ruled out has no bar.",
     )
 
 

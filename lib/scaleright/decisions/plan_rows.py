@@ -31,7 +31,8 @@ _PERIODS = {"Train": "for the run", "Serve": "a year", "Compare": "for the study
 @search
 def plan_rows(workloads: Mapping[str, Workload]) -> dict[str, dict[str, Any]]:
     """The plan of each workload as a row for `choose`: work, decision, because, sure, met, helps,
-    usd and per (its bill and of what), and of each step do, why and ask, numbered.
+    usd and per (its bill and of what), compared (whether that is one of the bills of several
+    ways), and of each step do, why and ask, numbered.
     """
     return {name: _row(plan(of).parts[0]) for name, of in workloads.items()}
 
@@ -46,7 +47,7 @@ def open_row(work: str) -> dict[str, Any]:
         steps |= {f"{name} {number}": text for name, text in told.items()}
     words = dict.fromkeys(("decision", "because", "sure"), "")
     ways = {f"usd to {name}": float("nan") for name in SERVED_WAYS}
-    told = {"work": work, "helps": "Nothing has to give.", "per": "a year"}
+    told = {"work": work, "helps": "Nothing has to give.", "per": "a year", "compared": True}
     return ways | told | words | {"met": True, "usd": 0.0} | steps
 
 
@@ -74,6 +75,7 @@ def _row(part: Part) -> dict[str, Any]:
             "because": _sentence(part.because),
             "sure": _sentence(part.sure),
             "met": broken is None,
+            "compared": part.figures.get("way") in SERVED_WAYS[:3],
             "helps": helps,
             "usd": figure(float(bill or 0.0)),
             "per": _PERIODS[part.work.split(maxsplit=1)[0]],
