@@ -341,6 +341,27 @@ def test_chips_of_ones_own_pay_for_power_what_their_region_does():
     assert bills["Sweden"] < bills["Germany"]
 
 
+def test_a_plan_of_ways_has_no_bar_beside_theirs():
+    from scaleright.decisions.plan_rows import open_row, plan_rows
+
+    rows = plan_rows({"start": plans.workload(BOOK, "start_up", {})})
+    assert rows["start"]["compared"]
+    assert open_row("Serve")["compared"]
+
+
+@pytest.mark.long
+def test_where_the_comparison_takes_fewer_chips_the_plan_says_why():
+    """By the same formulas: with requests all of the mean length, as many as `economics_stack`."""
+    of = Workload(requests_per_day=1e6, accelerator="B200")
+    part = plan(of).parts[0]
+    (why,) = (one for one in part.steps[3].because if "mean length" in one)
+    assert why.startswith("the comparison takes 2 B200 for 3 here")
+    names: dict[str, Any] = {}
+    settings_tried.computed("economics_stack", {"accelerator": "B200"}, whole=False, left=names)
+    stack = evaluate([names["served"].month.chips], {"accelerator": "B200"})[0]
+    assert stack == 2
+
+
 # ---- that a chapter says the same
 
 

@@ -56,6 +56,17 @@ class Compared:
     own_usd: float
     own_chips: float
 
+    def sized(self, taken: str, chips: float) -> str:
+        """Why it takes another number of the accelerator than a plan, in words; empty where it
+        takes as many.
+        """
+        if not self.own_chips > 0 or self.own_chips == chips:
+            return ""
+        return (
+            f"the comparison takes {self.own_chips:,.0f} {taken} for {chips:,.0f} here: its"
+            " requests are all of the mean length, these are as unequal as in the published hour"
+        )
+
     def says(self, taken: str, known: tuple[str, ...]) -> str:
         """What the comparison adds to a plan that takes an accelerator, in words."""
         price = f"{usd(self.usd)} a million output tokens"

@@ -266,6 +266,8 @@ def hardware(found: Found) -> Step:
     cost = float(found.now("usd_per_day"))
     figures = {"bill.chosen.usd_per_day": cost} if cost > 0 else {}
     beside = found.beside
+    used = float(found.now("engines")) * float(found.now("chips"))
+    told += [why for why in (beside.sized(name, used),) if why]
     told.append(beside.says(name, found.fleets.chips))
     return Step(says, told, [_day(found, **figures), beside.asked])
 
