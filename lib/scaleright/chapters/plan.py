@@ -60,15 +60,20 @@ def own_plan(case: Any, four: FourWays) -> SimpleNamespace:
     decision = first_case([(name == of, said) for of, said in words.items()], site)
     second = charts.phrase("The next cheapest way, {next_}, costs {other:usd} a year.")
     alone = "Nothing else may be done."
-    some, lacking = other < float("inf"), usd - case.budget_usd
+    some, there = other < float("inf"), usd < float("inf")
+    usd = where(there, usd, 0.0)
+    lacking = usd - case.budget_usd
     short = charts.phrase("The budget is {lacking:usd} short of the cheapest way that is open.")
     return SimpleNamespace(
         decision=decision,
         usd=usd,
         because=where(some, second, alone),
         sure=where(some, charts.confidence(four.sureness, "no other way is cheaper"), "Certain."),
-        there=four.fleet.served & (usd < float("inf")),
-        helps=where(lacking > 0, short, "Nothing has to give."),
+        there=four.fleet.served & there,
+        helps=first_case(
+            [(~there, "No way is open to you as asked."), (lacking > 0, short)],
+            "Nothing has to give.",
+        ),
         steps=_own_steps(case, four, decision),
     )
 

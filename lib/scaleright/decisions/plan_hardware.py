@@ -69,9 +69,9 @@ class Compared:
 
     def says(self, taken: str, known: tuple[str, ...]) -> str:
         """What the comparison adds to a plan that takes an accelerator, in words."""
-        price = f"{usd(self.usd)} a million output tokens"
         if not self.chip:
             return "the comparison of all accelerators finds none whose hours are sold so"
+        price = f"{usd(self.usd)} a million output tokens"
         if self.chip == taken:
             return (
                 f"of all accelerators the cheapest as well: {price}, its hours paid day and night"
