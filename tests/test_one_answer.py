@@ -84,10 +84,11 @@ def test_each_chapter_is_asked_several_of_them(answers):
 SAID = {
     "token_cost": "the engine that costs least, of one node, in the format that you chose or, by"
     " default, in the one in which the model is usually served there",
-    "hardware_compare": "that of the engine of one node, or of the rack of a GB300",
+    "hardware_compare": "the speed of the fastest engine that keeps your pace on one node, or in"
+    " the rack of a GB300",
     "inference_roofline": "the fewest chips that leave room for 128 requests",
     "inference_ladder": "whole groups of chips, the same engines by which a token is priced",
-    "architecture_bets": "each by the best engine of its own domain, a node of eight or a rack",
+    "architecture_bets": "each in the best engine of its node or rack",
     "vendor_claims": "the best of all layouts of up to 64 chips",
     "scaling_math": "the floor is a bound, not an answer",
 }
@@ -106,8 +107,8 @@ def test_what_a_display_takes_otherwise_is_beside_its_answer(pages):
     of = pages["vendor_claims"]
     said = of.page.beside_usual(of.case, of.usual)
     words = said._repr_mimebundle_()["text/plain"]
-    assert "a bound for each of the two" in words and "without speculative decoding" in words
-    assert "usual engines of one node or rack, by which a token is priced" in words
+    assert "fastest layout of up to 64 chips" in words and "without speculative decoding" in words
+    assert "usual engines of one node or rack, by which other chapters price a token" in words
 
 
 STEPS = [
