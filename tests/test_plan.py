@@ -5,6 +5,7 @@ chapter says.
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -347,6 +348,29 @@ def test_a_plan_of_ways_has_no_bar_beside_theirs():
     rows = plan_rows({"start": plans.workload(BOOK, "start_up", {})})
     assert rows["start"]["compared"]
     assert open_row("Serve")["compared"]
+
+
+SERVICE = ("model", "accelerator", "trace", "contract")
+"""What the page's controls choose of a service."""
+
+
+def test_the_questions_of_the_readers_own_service_carry_its_case():
+    """As commands that the chapters take, for any model, chip and traffic of the page."""
+    names: dict[str, Any] = {}
+    settings_tried.computed("plan", {}, whole=False, left=names)
+    questions = names["own"].questions
+    chosen = {of.name: of.choices for of in declared("plan", BOOK)}
+    for at in range(8):
+        own = {name: chosen[name][at % len(chosen[name])] for name in SERVICE}
+        own |= {"requests_per_day": 123456.0, "peak_to_mean": 1.25}
+        said = evaluate([*questions.values()], own)
+        for command in map(str, said):
+            program, run, chapter, *rest = shlex.split(command)
+            assert (program, run, rest[::2]) == ("scaleright", "run", ["-p"] * (len(rest) // 2))
+            case = validate(declared(chapter, BOOK), dict(one.split("=", 1) for one in rest[1::2]))
+            for name in ("model", "contract", "requests_per_day", "peak_to_mean"):
+                assert case[name] == own[name], command
+            assert case.get("trace", case.get("traffic")) == own["trace"]
 
 
 @pytest.mark.long

@@ -110,10 +110,12 @@ def _signed(text: str) -> str:
 
 def formatted(value: Any, form: str):
     """Write a number by a format of D3: so many decimals (",.2f") or significant digits (",.3r",
-    with "~" without zeros after them).
+    with "~" without zeros after them), thousands apart where the format begins with a comma.
 
     >>> formatted(1234.5, ",.2f"), formatted(0.05, ",.3r"), formatted(0.05, ",.3~r")
     ('1,234.50', '0.0500', '0.05')
+    >>> formatted(1234500.0, ".7~r")
+    '1234500'
     """
     if is_expression(value):
         from altair import expr
@@ -122,6 +124,7 @@ def formatted(value: Any, form: str):
     if form.endswith("f"):
         return _signed(_fixed(value, form))
     text = significant(value, int(re.sub("[^0-9]", "", form)))
+    text = text if form.startswith(",") else text.replace(",", "")
     return text.rstrip("0").rstrip(".") if "~" in form and "." in text else text
 
 

@@ -14,7 +14,7 @@ from scaleright.decisions.build_buy import API, COLOCATION, MULTI_CLOUD, RENT, S
 from scaleright.decisions.plan_parts import STEPS
 from scaleright.decisions.plan_rows import open_row, plan_rows
 from scaleright.market import Hosts
-from scaleright.ops import first_case, where
+from scaleright.ops import first_case, floor, where
 
 BILL = "USD, a year or the whole run"
 OWN = "your own service"
@@ -75,6 +75,7 @@ def own_plan(case: Any, four: FourWays) -> SimpleNamespace:
             "Nothing has to give.",
         ),
         steps=_own_steps(case, four, decision),
+        questions=_own_questions(case, four),
     )
 
 
@@ -104,6 +105,29 @@ def _own_steps(case: Any, four: FourWays, decision: Any) -> dict[int, tuple[Any,
             charts.phrase("at the busiest time; over the day they are {full:percent} full"),
         ),
     }
+
+
+def _own_questions(case: Any, four: FourWays) -> dict[int, Any]:
+    """The commands that put the reader's own service to the chapters which take all of it, by
+    step.
+    """
+    load = four.fleet.traffic.load
+    reads, writes = floor(load.input_tokens + 0.5), floor(load.output_tokens + 0.5)
+    service = charts.phrase(
+        '-p model="{case.model}" -p requests_per_day={case.requests_per_day:typed}'
+        " -p peak_to_mean={case.peak_to_mean:typed}"
+        ' -p pace_tokens_per_s={case.pace_tokens_per_s:typed} -p contract="{case.contract}"'
+    )
+    day = charts.phrase(
+        'scaleright run load_of_a_day {service} -p accelerator="{case.accelerator}"'
+        ' -p trace="{case.trace}" -p ttft_s={case.ttft_s:typed}'
+    )
+    lengths = charts.phrase(
+        '-p traffic="{case.trace}" -p input_tokens={reads:typed} -p output_tokens={writes:typed}'
+    )
+    bill = charts.phrase("scaleright run economics_stack {service} {lengths}")
+    compared = charts.phrase("scaleright run hardware_compare {service} {lengths}")
+    return {1: day, 2: bill, 4: compared, 7: day, 9: bill}
 
 
 def answer(case: Any, row: Any, own: Any) -> Display:
@@ -230,13 +254,12 @@ def steps(case: Any, row: Any, own: Any) -> Display:
     return charts.table(pd.DataFrame(rows), "The plan in nine steps", name="steps")
 
 
-def questions(row: Any) -> Display:
+def questions(case: Any, row: Any, own: Any) -> Display:
     """The first question of each step to a chapter, as a command."""
-    numbers = range(1, len(STEPS) + 1)
-    rows = {
-        "step": [*STEPS],
-        "ask the chapter": [row[f"ask {number}"] for number in numbers],
-    }
+    mine = case.workload == OWN
+    asked = {number: row[f"ask {number}"] for number in range(1, len(STEPS) + 1)}
+    asked |= {number: where(mine, of, asked[number]) for number, of in own.questions.items()}
+    rows = {"step": [*STEPS], "ask the chapter": [*asked.values()]}
     return charts.table(pd.DataFrame(rows), "The same question, asked of a chapter", name="asked")
 
 

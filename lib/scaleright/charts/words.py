@@ -42,9 +42,9 @@ def say(value: Any, kind: str = "number") -> Any:
         "billions", "hours a day" (no more than 24), "load" (the share from which something holds),
         "chance" (a probability, certain where it is 1),
         "whole UNITS" (1 chip, 8 chips), "duration" (of seconds), "mass" (of kg), "volume" (of L),
-        "count" (55 billion) or "si UNIT" such as "si FLOP/s". A digit at the end sets the
-        significant digits ("usd 2"). Any other word is a unit written after the number
-        ("tokens/s").
+        "typed" (as on a command line: 1000000), "count" (55 billion) or "si UNIT" such as
+        "si FLOP/s". A digit at the end sets the significant digits ("usd 2"). Any other word is a
+        unit written after the number ("tokens/s").
 
     Returns
     -------
@@ -82,6 +82,8 @@ def say(value: Any, kind: str = "number") -> Any:
         return _COMPOSED[kind](value)
     if kind == "whole":
         return units.whole(value)
+    if kind == "typed":
+        return units.formatted(value, f".{units.DIGITS}~r")
     if kind.startswith("whole "):
         return _counted(units.whole(value), kind.removeprefix("whole"))
     if kind == "percent":
@@ -111,7 +113,7 @@ _COMPOSED = {
     "load": lambda share: where(share > 1, "at no load", "above " + say(share, "percent")),
     "chance": _chance,
 }
-_KINDS = (*_WORDS, *_TRIMMED, *_COMPOSED, "percent", "number", "whole", "billions")
+_KINDS = (*_WORDS, *_TRIMMED, *_COMPOSED, "percent", "number", "whole", "typed", "billions")
 
 
 def _not_misspelled(unit: str) -> str:
@@ -121,7 +123,7 @@ def _not_misspelled(unit: str) -> str:
     'tokens/s'
     >>> _not_misspelled("percnt")
     Traceback (most recent call last):
-    LookupError: unknown way to say a number 'percnt'; nearest: percent, count (16 known)
+    LookupError: unknown way to say a number 'percnt'; nearest: percent, count (17 known)
     """
     if unit not in _KINDS and get_close_matches(unit, _KINDS, 1, 0.8):
         nearest(unit, _KINDS, "way to say a number")

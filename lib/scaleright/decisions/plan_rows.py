@@ -42,7 +42,7 @@ def open_row(work: str) -> dict[str, Any]:
     """The row of a workload that follows the page's controls: its steps name the chapters."""
     steps = {}
     for number, (do, chapter) in enumerate(CHAPTERS, 1):
-        told = {"do": do, "why": f"your case in the chapter {chapter}"}
+        told = {"do": do, "why": f"the chapter {chapter} takes your case"}
         told["ask"] = f"scaleright run {chapter}"
         steps |= {f"{name} {number}": text for name, text in told.items()}
     words = dict.fromkeys(("decision", "because", "sure"), "")
