@@ -5,7 +5,6 @@ chapter says.
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 import settings_tried
 from scaleright.costs.platforms import BATCHES
-from scaleright.costs.regional_power import REGIONS, power_price
+from scaleright.costs.regional_power import REGIONS
 from scaleright.decisions import plan_fleets, plan_runs, plan_workload
 from scaleright.decisions.plan import WholePlan, plan
 from scaleright.decisions.plan_hardware import Compared
@@ -327,63 +326,6 @@ def test_training_and_serving_are_two_parts():
 @pytest.mark.parametrize("name", ["owned_cluster", "good_enough", "documents_at_night"])
 def test_other_presets_can_be_met(name):
     assert planned(name).met
-
-
-def test_chips_of_ones_own_pay_for_power_what_their_region_does():
-    """And the chapter on buying is asked at that price."""
-    bills = {}
-    for region in ("Sweden", "Germany"):
-        part = planned("hospital", region=region).parts[0]
-        bills[region] = part.figures["usd_per_day"]
-        price = power_price(region, "colocation")
-        (asked,) = (one for one in part.steps[1].asked if one.chapter == "buy_or_rent")
-        assert asked.parameters["usd_per_kwh"] == price.usd_per_kwh
-        assert price.said(region) in " ".join(part.steps[1].because)
-    assert bills["Sweden"] < bills["Germany"]
-
-
-def test_a_plan_of_ways_has_no_bar_beside_theirs():
-    from scaleright.decisions.plan_rows import open_row, plan_rows
-
-    rows = plan_rows({"start": plans.workload(BOOK, "start_up", {})})
-    assert rows["start"]["compared"]
-    assert open_row("Serve")["compared"]
-
-
-SERVICE = ("model", "accelerator", "trace", "contract")
-"""What the page's controls choose of a service."""
-
-
-def test_the_questions_of_the_readers_own_service_carry_its_case():
-    """As commands that the chapters take, for any model, chip and traffic of the page."""
-    names: dict[str, Any] = {}
-    settings_tried.computed("plan", {}, whole=False, left=names)
-    questions = names["own"].questions
-    chosen = {of.name: of.choices for of in declared("plan", BOOK)}
-    for at in range(8):
-        own = {name: chosen[name][at % len(chosen[name])] for name in SERVICE}
-        own |= {"requests_per_day": 123456.0, "peak_to_mean": 1.25}
-        said = evaluate([*questions.values()], own)
-        for command in map(str, said):
-            program, run, chapter, *rest = shlex.split(command)
-            assert (program, run, rest[::2]) == ("scaleright", "run", ["-p"] * (len(rest) // 2))
-            case = validate(declared(chapter, BOOK), dict(one.split("=", 1) for one in rest[1::2]))
-            for name in ("model", "contract", "requests_per_day", "peak_to_mean"):
-                assert case[name] == own[name], command
-            assert case.get("trace", case.get("traffic")) == own["trace"]
-
-
-@pytest.mark.long
-def test_where_the_comparison_takes_fewer_chips_the_plan_says_why():
-    """By the same formulas: with requests all of the mean length, as many as `economics_stack`."""
-    of = Workload(requests_per_day=1e6, accelerator="B200")
-    part = plan(of).parts[0]
-    (why,) = (one for one in part.steps[3].because if "mean length" in one)
-    assert why.startswith("the comparison takes 2 B200 for 3 here")
-    names: dict[str, Any] = {}
-    settings_tried.computed("economics_stack", {"accelerator": "B200"}, whole=False, left=names)
-    stack = evaluate([names["served"].month.chips], {"accelerator": "B200"})[0]
-    assert stack == 2
 
 
 # ---- that a chapter says the same

@@ -43,9 +43,10 @@
   /** The value that a control has by now, and whether what a reader sees has changed. */
   const now = async (name) => ({ value: window.scaleright.page.values[name], changed: await changed() });
 
-  /** Sets one control to each of these values until what a reader sees changes, all others at their defaults. */
-  async function silent(name, values) {
+  /** Sets one control to each of these values until what a reader sees changes, all others at their defaults but those that are set beside it. */
+  async function silent(name, values, beside = {}) {
     window.scaleright.reset();
+    window.scaleright.set(beside);
     await changed();
     for (const value of values) {
       window.scaleright.set({ [name]: value });

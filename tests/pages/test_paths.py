@@ -80,7 +80,7 @@ def test_titles_are_the_same_on_cards_pages_and_contents(look, html):
 def test_three_routes_the_presets_one_chart_and_the_news_stand_on_the_start_page(look):
     opened = look(START)
     routes = opened.page.locator(".sr-routes .sd-card-title").all_inner_texts()
-    assert routes == ["Build, buy or call an API", "Sign a contract", "Check a claim"]
+    assert routes == ["Choose how to run a model", "Sign a contract", "Check a claim"]
     assert opened.page.locator(".sr-routes a").count() >= 9
     links = opened.ask(LINKS)
     assert sum("plan.html?" in link for link in links) >= 6

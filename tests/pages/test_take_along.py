@@ -83,5 +83,5 @@ def test_a_downloaded_number_is_the_librarys_own(html):
     }
     terms = owned(case)
     costs = [terms.break_even_usd_per_hour(hours).value for hours in rule["hours a day"]]
-    written = rule["an owned hour costs [USD]"].tolist()  # with the digits of a `figure`
+    written = rule["owned hour [USD]"].tolist()  # with the digits of a `figure`
     assert written == pytest.approx(costs, rel=5e-7)

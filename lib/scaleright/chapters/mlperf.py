@@ -136,9 +136,9 @@ def kinds(case: Any, bench: Bench, found: Versus, benchmarks: Sequence[str]) -> 
 def rounds(case: Any, found: Versus) -> Display:
     """The gain in every scenario and round that has both chips."""
     against = charts.phrase(
-        "{found.new.submissions:whole} against {found.old.submissions:whole} submissions"
+        "{found.new.submissions:whole} v. {found.old.submissions:whole} submissions"
     )
-    told = charts.phrase("{found.value:times} ({against})")
+    told = charts.phrase("{found.value:times}, {against}")
     along = {case.scenario: "scenario", case.in_round: "round"}
     look = {"along": along, "label": told, "most": 9, "sort": False}
     return charts.show(
