@@ -82,8 +82,6 @@ def say(value: Any, kind: str = "number") -> Any:
         return _COMPOSED[kind](value)
     if kind == "whole":
         return units.whole(value)
-    if kind == "typed":
-        return units.formatted(value, f".{units.DIGITS}~r")
     if kind.startswith("whole "):
         return _counted(units.whole(value), kind.removeprefix("whole"))
     if kind == "percent":
@@ -112,8 +110,9 @@ _COMPOSED = {
     "hours a day": lambda h: where(h > 24, "more than 24 hours", say(h, "hours 2")),
     "load": lambda share: where(share > 1, "at no load", "above " + say(share, "percent")),
     "chance": _chance,
+    "typed": lambda number: units.formatted(number, f".{units.DIGITS}~r"),
 }
-_KINDS = (*_WORDS, *_TRIMMED, *_COMPOSED, "percent", "number", "whole", "typed", "billions")
+_KINDS = (*_WORDS, *_TRIMMED, *_COMPOSED, "percent", "number", "whole", "billions")
 
 
 def _not_misspelled(unit: str) -> str:
