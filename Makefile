@@ -43,8 +43,8 @@ format: $(VENV)/.scaleright ## format the library, the tests and the code of the
 	@$(BIN)/ruff check --fix --quiet
 
 notebooks: $(VENV)/.scaleright ## run changed chapters and store them, with outputs, in notebooks/
-	@$(BIN)/scaleright notebooks
 	@$(BIN)/python -m refresh.ledger
+	@$(BIN)/scaleright notebooks
 	@$(BIN)/python -m refresh.accuracy
 	@$(BIN)/python -m refresh.headlines
 

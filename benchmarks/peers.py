@@ -17,8 +17,9 @@ from statistics import median
 from typing import Any
 
 import pandas as pd
-from scaleright import catalog, transformer, validation
+from scaleright import catalog, transformer
 from scaleright.training.step import step_time
+from scaleright.validation import kinds
 from scaleright.validation.cases import Case, cases
 
 from benchmarks.timing import line, quick, seconds
@@ -131,7 +132,7 @@ def _error_percent(predicted: list[float], measured: list[float]) -> float:
 
 def _left_out_percent() -> float:
     """Our median error where each run is predicted by constants fitted without its group."""
-    rows = validation.validate("training").rows
+    rows = kinds.validate("training").rows
     return float(rows.loc[rows["source"] == SOURCE, "error_percent"].abs().median())
 
 

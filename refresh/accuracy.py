@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scaleright import validation
 from scaleright.press import Book
+from scaleright.validation import kinds
 
 TABLE = "accuracy"
 SOURCE = "scalerightaccuracy"
@@ -35,7 +35,7 @@ KINDS = {
 def judged() -> Iterator[tuple[str, pd.Series]]:
     """The signed errors of each kind [%], of rows that can be predicted; of serving by figure."""
     for kind in ("counts", "memory", "training", "pretraining", "footprint", "energy", "serving"):
-        rows = validation.validate(kind).rows
+        rows = kinds.validate(kind).rows
         rows = rows[rows["scored"].astype(bool) & rows["error_percent"].notna()]
         if kind != "serving":
             yield kind, rows["error_percent"]

@@ -18,11 +18,12 @@ from typing import Any
 
 from scaleright import market
 from scaleright.outputs import ANSWER_MIME
+from scaleright.parameters import validate
 from scaleright.press import Book
 from scaleright.press.execute import Job, Run, carried, run_all
 from scaleright.press.headlines import HEADLINES, ITSELF, TABLE, Headline
-from scaleright.press.parameters import declared, validate
 from scaleright.press.prose import Pages
+from scaleright.press.texts import declared
 
 SOURCE = "scalerightanswers"
 DIGITS = 5

@@ -12,8 +12,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
-from scaleright import validation
-from scaleright.validation import energy, serving, training, whole_runs
+from scaleright.validation import energy, kinds, serving, training, whole_runs
 
 from refresh.tables import Row, table_text
 
@@ -52,7 +51,7 @@ def rows() -> list[Row]:
     """Every judged figure of serving and of its energy, numbers to four digits."""
     found = []
     for kind in KINDS:
-        judged = validation.validate(kind).rows
+        judged = kinds.validate(kind).rows
         judged = judged if "figure" in judged else judged.assign(figure="energy")
         for row in judged.astype(object).where(judged.notna(), None).to_dict("records"):
             numbers = {ours: row.get(name) for name, ours in _FIGURES.items()}

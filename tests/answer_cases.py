@@ -12,8 +12,10 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from scaleright.press import Book, parameters
-from scaleright.press.parameters import Case, chapter_notebook, declared
+from scaleright import parameters
+from scaleright.parameters import Case
+from scaleright.press import Book
+from scaleright.press.texts import chapter_notebook, declared
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 TOKENS_PER_DAY = 1e9

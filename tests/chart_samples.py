@@ -9,6 +9,9 @@ from types import SimpleNamespace
 import pandas as pd
 import vl_convert
 from scaleright import charts
+from scaleright.charts.market import scatter, timeline
+from scaleright.charts.plane import boundary
+from scaleright.charts.spreads import spread
 from scaleright.outputs import VEGALITE_MIME
 from scaleright.quantity import given
 from scaleright.ranges import Ends
@@ -131,7 +134,7 @@ EVERY = {
             along=HOURS,
         )
     ),
-    "timeline": lambda live: charts.timeline(
+    "timeline": lambda live: timeline(
         PRICES,
         "day",
         "chip",
@@ -142,7 +145,7 @@ EVERY = {
         basis="basis",
         only={"chip": live.given.chip},
     ),
-    "spread": lambda live: charts.spread(
+    "spread": lambda live: spread(
         PRICES,
         "chip",
         USD * live.given.price,
@@ -153,10 +156,10 @@ EVERY = {
         most=4,
         along=USD,
     ),
-    "spread, log": lambda live: charts.spread(
+    "spread, log": lambda live: spread(
         PRICES, "chip", "usd", "usd", "USD", only={"chip": live.given.chip}, log=True
     ),
-    "scatter": lambda live: charts.scatter(
+    "scatter": lambda live: scatter(
         PRICES,
         "usd",
         "high",
@@ -166,10 +169,10 @@ EVERY = {
         color="segment",
         chosen=live.given.chip,
     ),
-    "scatter, linear": lambda live: charts.scatter(
+    "scatter, linear": lambda live: scatter(
         PRICES, "usd", "high", "chip", ("usd", "usd"), ("USD", "USD"), log=False
     ),
-    "boundary": lambda live: charts.boundary(
+    "boundary": lambda live: boundary(
         ("x", 0, 24),
         ("y", 1, live.given.price * 30),
         60 / HOURS,

@@ -30,21 +30,16 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from scaleright import parameters
 from scaleright.charts import answers as card
 from scaleright.charts.displays import plain_text
 from scaleright.charts.templates import filled
 from scaleright.ops import where
 from scaleright.outputs import ANSWER_MIME
-from scaleright.press import Book, parameters
-from scaleright.press.parameters import (
-    Case,
-    Parameter,
-    ParameterError,
-    declared,
-    refusal,
-    validate,
-)
-from scaleright.press.parameters.declaration import Declared, chapter_notebook
+from scaleright.parameters import Case, Parameter, ParameterError, refusal, validate
+from scaleright.parameters.declaration import Declared
+from scaleright.press import Book
+from scaleright.press.texts import chapter_notebook, declared
 from scaleright.quantity import evaluate
 from scaleright.quantity.graph import Quantity, in_order, parameter, value_of
 from scaleright.units import figure

@@ -20,7 +20,7 @@ from scaleright.decisions.bets import Bets
 from scaleright.decisions.bets_served import Served
 from scaleright.decisions.scale_up import domain, resources
 from scaleright.inference.lengths import Load
-from scaleright.press.parameters import declared
+from scaleright.press.texts import declared
 from scaleright.quantity import evaluate
 from scaleright.quantity import given as quantity
 from scaleright.quantity.graph import parameter

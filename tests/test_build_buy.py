@@ -24,8 +24,9 @@ from scaleright.decisions.build_buy import (
 from scaleright.decisions.deployment import source_branch as of_the_document
 from scaleright.decisions.plan_workload import Workload
 from scaleright.market import Hosts
+from scaleright.parameters import validate
 from scaleright.press import Book
-from scaleright.press.parameters import declared, validate
+from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
 
 BOOK = Book(Path(__file__).resolve().parents[1])

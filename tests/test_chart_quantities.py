@@ -10,7 +10,11 @@ import pandas as pd
 import pytest
 import vl_convert
 from ownership_samples import CARD
-from scaleright import charts, claims
+from scaleright import charts
+from scaleright.charts.dots import dots
+from scaleright.charts.intervals import intervals
+from scaleright.charts.spreads import spread
+from scaleright.claims import ledger, stored
 from scaleright.decisions.deployment import QUESTIONS, deployment, tree
 from scaleright.ops import where
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, VEGALITE_MIME
@@ -156,9 +160,9 @@ def test_rows_may_give_what_is_no_parameter_of_the_chapter(case):
 def test_a_chapter_keeps_two_or_three_claims_and_says_whose_they_are_and_where_the_others_stand(
     capsys,
 ):
-    charts.claims("vendor_claims")
+    charts.claims(stored.taught("vendor_claims"))
     shown = capsys.readouterr().out
-    found = claims.findings("vendor_claims")
+    found = ledger.findings("vendor_claims")
     assert sum(finding.claim.statement in shown for finding in found) == 3 < len(found)
     assert f"of the {len(found)} claims on this question hold as they stand" in shown
     assert "scaleright claims --chapter vendor_claims" in shown
@@ -191,7 +195,7 @@ def test_estimates_keep_their_ranges_and_those_without_a_number_go(live, case):
     rows = [{"size": 8.0, "name": "few"}, {"size": 64.0, "name": "many"}]
     gain = where(case.chips < 64, where(case.load > 0, case.price, float("nan")), float("nan"))
     estimate = (gain / 2, gain, gain * 2)
-    chart = charts.intervals(rows, "name", estimate, "times", "gain", along={case.chips: "size"})
+    chart = intervals(rows, "name", estimate, "times", "gain", along={case.chips: "size"})
     words = drawn(chart, live, price=3.0)
     assert "few" in words and "3.00 times" in words and "many" not in words
     words = drawn(chart, live, load=0.0)
@@ -224,7 +228,7 @@ def test_the_readers_own_dots_follow_and_all_others_stay(case, live):
     yours = {"yours": (3 * case.price, 1.0 * case.chips)}
 
     def placed(**moved):
-        chart = charts.dots(rows, "size", "tokens", "model", words, kinds, within, yours)
+        chart = dots(rows, "size", "tokens", "model", words, kinds, within, yours)
         spec = charts.show(chart, alt="A chart of dots.").bundle[VEGALITE_MIME]
         for parameter in spec["params"]:
             if parameter["name"] in moved:
@@ -249,7 +253,7 @@ def test_a_spread_draws_the_rows_and_the_values_that_quantities_say(case, live):
     ]
     of, watts = given("of", "A"), given("watts", 700)
     of_rows = {of: "of", watts: "watts"}
-    chart = charts.spread(
+    chart = spread(
         rows, "of", watts * case.load, "W", "power [W]", only=of == case.chip, along=of_rows
     )
     assert "280 W" in drawn(chart, live) and "120 W" not in drawn(chart, live)

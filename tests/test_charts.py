@@ -16,6 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import charts, quantity
 from scaleright.charts import theme
+from scaleright.charts.market import scatter, timeline
+from scaleright.charts.plane import boundary
+from scaleright.charts.spreads import spread
 from scaleright.outputs import VEGALITE_MIME
 from scaleright.ranges import Ends
 
@@ -163,9 +166,7 @@ CURVES = {
     [(names, list(HERE)[(i + j) % 4]) for i, names in enumerate(CURVES) for j in (0, 1)],
 )
 def test_a_boundary_names_the_areas_there_are_and_holds_the_readers_case(names, spot):
-    chart = charts.boundary(
-        ("hours", 0, 24), ("USD", 1, 10), CURVES[names], here=HERE[spot], kind="usd"
-    )
+    chart = boundary(("hours", 0, 24), ("USD", 1, 10), CURVES[names], here=HERE[spot], kind="usd")
     drawn = vl_convert.vegalite_to_svg(
         charts.show(chart, alt="A plane in two parts.").bundle[VEGALITE_MIME]
         | {
@@ -191,9 +192,9 @@ def test_a_boundary_names_the_areas_there_are_and_holds_the_readers_case(names, 
 
 
 def test_a_timeline_shows_the_same_months_in_every_time_zone(live):
-    texts = texts_of(charts.timeline(PRICES, "day", "chip", "usd", "usd", "USD", basis="basis"))
+    texts = texts_of(timeline(PRICES, "day", "chip", "usd", "usd", "USD", basis="basis"))
     assert "2026" in texts and {"A", "B"} < set(texts)
-    spec = charts.timeline(PRICES, "day", "chip", "usd", "usd", "USD").to_dict()
+    spec = timeline(PRICES, "day", "chip", "usd", "usd", "USD").to_dict()
     assert {row["day"] for row in next(iter(spec["datasets"].values()))} == {
         "2026-01-01",
         "2026-02-01",
@@ -203,20 +204,20 @@ def test_a_timeline_shows_the_same_months_in_every_time_zone(live):
 
 def test_each_basis_of_a_timeline_has_a_dash_of_its_own():
     drawn = vl_convert.vegalite_to_svg(
-        charts.timeline(PRICES, "day", "chip", "usd", "usd", "USD", basis="basis").to_dict()
+        timeline(PRICES, "day", "chip", "usd", "usd", "USD", basis="basis").to_dict()
     )
     assert {"1,0", "6,4"} <= set(re.findall(r'stroke-dasharray="([^"]+)"', drawn))
 
 
 def test_a_row_of_a_spread_says_its_median_and_the_cheapest_stands_on_top():
-    texts = texts_of(charts.spread(PRICES, "chip", "usd", "usd", "USD"))
+    texts = texts_of(spread(PRICES, "chip", "usd", "usd", "USD"))
     assert {"$2.50, median of 2", "$3.00, median of 2"} < set(texts)
     assert texts.index("A") < texts.index("B")
     assert {"hyperscaler", "neocloud", "marketplace"} < set(texts)
 
 
 def test_a_segment_has_its_color_whatever_others_are_there():
-    spec = charts.spread(PRICES[:2], "chip", "usd", "usd", "USD").to_dict()
+    spec = spread(PRICES[:2], "chip", "usd", "usd", "USD").to_dict()
     scale = next(
         layer["encoding"]["color"]["scale"]
         for layer in spec["layer"]
@@ -235,7 +236,7 @@ def test_the_staircase_goes_through_what_nothing_beats_and_names_it():
             "y": [9.0, 3.0, 1.0, 5.0, 3.0],
         }
     )
-    shown = charts.scatter(rows, "x", "y", "chip", ("usd", "usd"), ("x", "y"))
+    shown = scatter(rows, "x", "y", "chip", ("usd", "usd"), ("x", "y"))
     assert {"old", "good", "cheap", "worse"} <= set(texts_of(shown))
     spec = charts.show(shown, alt="A chart of something.").bundle[VEGALITE_MIME]
     stairs = re.search(

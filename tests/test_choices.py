@@ -6,7 +6,8 @@ rules. `settings_tried.py` tries two hundred of a chapter, and each choice alone
 from __future__ import annotations
 
 import pytest
-from scaleright.press.parameters import ParameterError, declared, refusal, validate
+from scaleright.parameters import ParameterError, refusal, validate
+from scaleright.press.texts import declared
 from settings_tried import BOOK, at_random, each_alone, judged, page
 
 RANDOM = 6

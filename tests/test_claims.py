@@ -9,7 +9,7 @@ import re
 from statistics import median
 
 import pytest
-from scaleright import catalog, claims
+from scaleright import catalog
 from scaleright.claims import ledger, s2, verdicts
 from scaleright.claims.documents import documents
 from scaleright.claims.verdicts import (
@@ -31,7 +31,7 @@ from scaleright.inference.slowdowns import interval
 
 @pytest.fixture(scope="module")
 def found(found_as_in_builds) -> list[verdicts.Finding]:
-    return found_as_in_builds(claims.findings)
+    return found_as_in_builds(ledger.findings)
 
 
 @pytest.fixture(scope="module")

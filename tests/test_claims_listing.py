@@ -12,8 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from scaleright import claims
-from scaleright.claims import ledger, listing
+from scaleright.claims import entries, ledger, listing
 from scaleright.claims.verdicts import MEANINGS, VERDICTS
 from scaleright.press import Book
 from scaleright.press.ledger import listed
@@ -28,7 +27,7 @@ def lines() -> list[listing.Entry]:
 
 def test_the_ledger_keeps_what_the_library_finds(lines, found_as_in_builds):
     again = "run `python -m refresh.ledger`"
-    found = {finding.claim.id: finding for finding in found_as_in_builds(claims.findings)}
+    found = {finding.claim.id: finding for finding in found_as_in_builds(ledger.findings)}
     kept = {line.claim.id: line.finding for line in lines}
     assert list(kept) == list(found), again
     for key, now in found.items():
@@ -151,7 +150,7 @@ def test_every_written_claim_is_quoted_and_every_chapter_keeps_two_or_three(line
 def test_every_chapter_with_claims_belongs_to_one_subject(lines):
     chapters = [chapter for known in listing.SUBJECTS.values() for chapter in known]
     assert len(chapters) == len(set(chapters))
-    assert listing.subject_of("a_new_chapter") == "a new chapter"
+    assert entries.subject_of("a_new_chapter") == "a new chapter"
     assert {line.subject for line in lines} >= {"serving", "training", "chips"}
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from scaleright import catalog, claims
-from scaleright.claims import verdicts
+from scaleright import catalog
+from scaleright.claims import ledger, verdicts
 from scaleright.power import serving_share
 
 T4_WATTS, H100_WATTS = 70 * serving_share("T4"), 700 * serving_share("H100 SXM")
@@ -34,7 +34,7 @@ HOUSEHOLDS_TWH = 131_434_000 * 10_791 / 1e9
     ],
 )
 def test_energy_claims_computed_by_hand(claim_id, verdict, low, high):
-    (found,) = claims.findings(ids=(claim_id,))
+    (found,) = ledger.findings(ids=(claim_id,))
     assert found.verdict == verdict
     assert (found.recomputed.low, found.recomputed.high) == (
         pytest.approx(low, rel=2e-3),
@@ -43,12 +43,12 @@ def test_energy_claims_computed_by_hand(claim_id, verdict, low, high):
 
 
 def test_better_use_saves_less_carbon_than_gpus():
-    (found,) = claims.findings(ids=("S2-93-carbon",))
+    (found,) = ledger.findings(ids=("S2-93-carbon",))
     assert found.verdict == verdicts.REPRODUCED and found.recomputed.high < 100 * (1 - 0.2 / 0.6)
 
 
 def test_a_thousand_images_are_less_than_a_mile_on_a_newer_chip():
-    (found,) = claims.findings(ids=("S2-images-miles",))
+    (found,) = ledger.findings(ids=("S2-images-miles",))
     assert found.verdict == verdicts.OFF and "2023" in found.origin
     # 738 to 969 J an image on the chip alone, at 0.39 kg a mile: host, building and making come on
     # top.
@@ -56,11 +56,11 @@ def test_a_thousand_images_are_less_than_a_mile_on_a_newer_chip():
 
 
 def test_the_energy_rows_stand_in_the_chapter_on_sustainability():
-    assert len(claims.table("sustainability")) == 14
+    assert len(ledger.findings("sustainability")) == 14
 
 
 def test_fewer_bits_save_energy_only_with_many_sequences():
-    (found,) = claims.findings(ids=("S2-quantized-energy",))
+    (found,) = ledger.findings(ids=("S2-quantized-energy",))
     assert found.verdict == verdicts.CONDITIONAL
     assert found.recomputed.low < 100 < found.recomputed.high and "64 sequences" in found.holds
     runs = catalog.table("measured/energy").set_index("run")["measured_joules_per_token"]
@@ -75,10 +75,10 @@ def test_a_chip_that_waits_for_its_host_takes_more_energy_than_two():
     """70 GB of layers beyond what fits, over 64 GB/s, at more than a fifth of 700 W: over 150 J a
     step, which two chips write in 50 ms.
     """
-    (found,) = claims.findings(ids=("S2-offload-energy",))
+    (found,) = ledger.findings(ids=("S2-offload-energy",))
     assert found.verdict == verdicts.OFF and found.recomputed.low > 300
 
 
 def test_electricity_is_a_small_part_of_rent():
-    (found,) = claims.findings(ids=("S2-watts-matter",))
+    (found,) = ledger.findings(ids=("S2-watts-matter",))
     assert found.verdict == verdicts.OFF and found.recomputed.high < 20

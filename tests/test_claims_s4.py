@@ -8,8 +8,8 @@ import contextvars
 import random
 
 import pytest
-from scaleright import catalog, claims
-from scaleright.claims import ledger, s4, verdicts
+from scaleright import catalog
+from scaleright.claims import ledger, s4, stored, verdicts
 
 ROWS = list(catalog.table("s4_results").itertuples())
 MOST = 15
@@ -55,13 +55,13 @@ def test_every_printed_figure_has_a_claim(cells, by_id):
 
 def test_the_generated_claims_stand_in_the_ledger_and_in_no_chapters_table(cells, by_id):
     assert {cell.finding for cell in cells} <= set(ledger.generated())  # as the ledger ends
-    assert not {f.claim.id for f in claims.findings("mlperf")} & by_id.keys()
+    assert not {f.claim.id for f in ledger.findings("mlperf")} & by_id.keys()
 
 
 def test_other_chapters_read_no_benchmark():
     def read() -> list[str]:
         catalog.tables._READ.set(set())
-        claims.table("token_cost")
+        stored.taught("token_cost")
         return catalog.data_record().names
 
     assert not [
@@ -209,7 +209,7 @@ def test_an_unknown_benchmark_offers_the_nearest():
     ],
 )
 def test_prose_computed_by_hand(claim_id, verdict, inside, factor):
-    found = next(f for f in claims.findings(ids=(claim_id,)))
+    found = next(f for f in ledger.findings(ids=(claim_id,)))
     assert found.verdict == verdict
     assert found.recomputed.low * (1 - 1e-3) <= inside <= found.recomputed.high * (1 + 1e-3)
     assert found.factor == pytest.approx(factor, rel=2e-3)

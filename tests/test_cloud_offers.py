@@ -13,7 +13,7 @@ from scaleright.costs.serving_doubts import LOAD, RENT
 from scaleright.decisions.cloud_choice import cloud_options, egress_by_segment
 from scaleright.decisions.cloud_offers import CloudMonths, cloud_offers
 from scaleright.press import Book
-from scaleright.press.parameters import declared
+from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
 
 USUAL = {

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import catalog, claims, quantity
+from scaleright import catalog, quantity
+from scaleright.claims import ledger
 from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, FREE, WAYS, grid_of
 from scaleright.costs.clusters import goodput, mtbf_hours
 from scaleright.costs.pretraining import reliability, run_chip_hours
@@ -366,5 +367,5 @@ def test_a_job_that_keeps_nothing_names_the_most_chips_that_keep_more():
 
 
 def test_claims_on_clusters_are_recomputed():
-    found = claims.table(chapter="cluster_efficiency")
+    found = ledger.findings("cluster_efficiency")
     assert len(found)

@@ -19,8 +19,9 @@ from scaleright.costs.day_bills import (
 )
 from scaleright.costs.day_choices import DayChoices, require_engine
 from scaleright.inference.day_simulated import DayCase, day_simulated, peak_with, peaks
+from scaleright.parameters import ParameterError, validate
 from scaleright.press import Book
-from scaleright.press.parameters import ParameterError, declared, validate
+from scaleright.press.texts import declared
 from scaleright.validation import days
 
 BOOK = Book(Path(__file__).resolve().parents[1])

@@ -15,8 +15,9 @@ from scaleright.decisions.economics_stack import (
     waiting_usd_per_month,
 )
 from scaleright.inference.traffic import trace_terms
+from scaleright.parameters import validate
 from scaleright.press import Book
-from scaleright.press.parameters import declared, validate
+from scaleright.press.texts import declared
 from scaleright.quantity.graph import value_of
 
 BOOK = Book(Path(__file__).resolve().parents[1])

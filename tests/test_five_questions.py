@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scaleright import charts
+from scaleright import charts, parameters
 from scaleright.costs.serving_doubts import LOAD, RENT
 from scaleright.costs.serving_doubts import SPEED as PRACTICE
 from scaleright.costs.uncertainty import USE
 from scaleright.decisions.two_chips import PRICE, SPEED
 from scaleright.information import Choice, expected_loss, probability_cheaper
-from scaleright.press import Book, parameters
-from scaleright.press.parameters import Case, chapter_notebook, declared, tagged
+from scaleright.parameters import Case
+from scaleright.press import Book
+from scaleright.press.texts import chapter_notebook, declared, tagged
 from scaleright.quantity import Quantity, evaluate
 from scaleright.quantity.graph import value_of
 

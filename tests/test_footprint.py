@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import catalog, validation
+from scaleright import catalog
 from scaleright.costs.serving_doubts import LOAD
 from scaleright.decisions import eco_efficiency as eco
 from scaleright.footprint import (
@@ -34,6 +34,7 @@ from scaleright.power import WORK
 from scaleright.quantity import Quantity, choose
 from scaleright.quantity import given as parameter
 from scaleright.ranges import interval_of
+from scaleright.validation import kinds
 
 watts, shares, hours = st.floats(0, 2000), st.floats(0.01, 1), st.floats(0.01, 1e7)
 
@@ -119,7 +120,7 @@ def test_gpt3_by_hand():
     """10,000 V100 for 14.8 days: 76 % of a DGX-1's 3,500 W over eight chips, PUE 1.10."""
     kwh = 10_000 * 14.8 * 24 * 0.76 * 3.5 / 8 * 1.10
     found = (
-        validation.validate("footprint")
+        kinds.validate("footprint")
         .rows.set_index(["run", "quantity"])
         .loc[("patterson-2021/GPT-3", "energy")]
     )
@@ -131,7 +132,7 @@ def test_bloom_by_hand():
     """1,082,990 chip-hours of A100: design power gives the published dynamic part, a server's share
     of 6,500 W the whole.
     """
-    rows = validation.validate("footprint").rows.set_index(["run", "quantity"])
+    rows = kinds.validate("footprint").rows.set_index(["run", "quantity"])
     assert rows.loc[("bloom-2022/dynamic", "energy"), "predicted"] == pytest.approx(
         1_082_990 * 0.4, rel=1e-9
     )
@@ -144,7 +145,7 @@ def test_tpus_by_hand():
     """Google's mean of 220 W a TPU v3, that share of the 280 W of a TPU v2, and a quarter of what
     is left of a server of 384 W.
     """
-    rows = validation.validate("footprint").rows.set_index(["run", "quantity"])
+    rows = kinds.validate("footprint").rows.set_index(["run", "quantity"])
     host = (384 - 4 * 40) / 4
     assert rows.loc[("patterson-2021/Meena", "energy"), "predicted"] == pytest.approx(
         737_280 * (220 + host) / 1e3 * 1.09, rel=1e-9
@@ -155,7 +156,7 @@ def test_tpus_by_hand():
 
 def test_the_carbon_of_a_grid_is_uncertain_too():
     """Two sources differ on a grid: the range of carbon is wider than that of its energy."""
-    found = validation.validate("footprint").rows.set_index(["run", "quantity"])
+    found = kinds.validate("footprint").rows.set_index(["run", "quantity"])
     of = found.loc["patterson-2021/GPT-3"]
     assert (
         of.loc["carbon", "high"] / of.loc["carbon", "predicted"]

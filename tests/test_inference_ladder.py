@@ -15,8 +15,8 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from scaleright import catalog, claims, cli
-from scaleright.claims import verdicts
+from scaleright import catalog, cli
+from scaleright.claims import ledger, verdicts
 from scaleright.decisions.inference_ladder import inference_ladder, rungs_of_source
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
@@ -241,7 +241,7 @@ def test_what_cannot_be_served_is_refused_with_the_best_there_is():
 
 
 def test_claims_on_the_levers_are_judged():
-    judged = {finding.claim.id: finding.verdict for finding in claims.findings("inference_ladder")}
+    judged = {finding.claim.id: finding.verdict for finding in ledger.findings("inference_ladder")}
     assert judged["S2-ladder"] == judged["S2-pooling-after"] == verdicts.OFF
     assert judged["S2-int8-loss"] == verdicts.REPRODUCED
     assert judged["S2-sparse-matmul"] == judged["S2-sparse-latency"] == verdicts.TRACED

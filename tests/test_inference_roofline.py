@@ -9,8 +9,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from scaleright import catalog, claims, cli
-from scaleright.claims import verdicts
+from scaleright import catalog, cli
+from scaleright.claims import ledger, verdicts
 from scaleright.costs.batches import Batch
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import curves
@@ -88,7 +88,7 @@ def test_tokens_read_and_written_cost_what_the_batch_does():
 
 def test_claims_on_latency_are_judged():
     judged = {
-        finding.claim.id: finding.verdict for finding in claims.findings("inference_roofline")
+        finding.claim.id: finding.verdict for finding in ledger.findings("inference_roofline")
     }
     assert (
         judged["S2-small-latency"] == verdicts.REPRODUCED
@@ -148,7 +148,8 @@ def test_a_chip_without_room_is_refused_with_what_has(model, precision, load, sa
     ],
 )
 def test_a_case_that_no_engine_serves_is_refused_with_what_is_achievable(chapter, case, said):
-    from scaleright.press.parameters import ParameterError, declared, validate
+    from scaleright.parameters import ParameterError, validate
+    from scaleright.press.texts import declared
 
     with pytest.raises(ParameterError, match=said):
         validate(declared(chapter, BOOK), case)

@@ -24,7 +24,7 @@ def test_a_module_imports_only_from_the_layers_below_it(capsys):
 
 # What is read must be small enough to be read: after formatting, which nothing may evade.
 
-LONGEST_MODULE, LONGEST_FUNCTION = 400, 60
+LONGEST_MODULE, LONGEST_FUNCTION = 800, 60
 UNFORMATTED = re.compile(r"#\s*(fmt|yapf):\s*(off|on|skip|disable|enable)\b")
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?:.*\n)*?)```$", re.MULTILINE)
 

@@ -10,15 +10,16 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from scaleright import catalog, claims, cli, validation
+from scaleright import catalog, cli
 from scaleright.architecture import chosen
-from scaleright.claims import verdicts
+from scaleright.claims import ledger, verdicts
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer
 from scaleright.quantity import at, evaluate, given
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, fewest_ranks, training_memory
 from scaleright.units import si
+from scaleright.validation import kinds
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 
@@ -90,7 +91,7 @@ def test_the_bill_of_a_chosen_model_is_the_librarys_own_at_any_case():
 
 
 def test_claims_on_memory_are_judged():
-    judged = {finding.claim.id: finding.verdict for finding in claims.findings("memory_wall")}
+    judged = {finding.claim.id: finding.verdict for finding in ledger.findings("memory_wall")}
     assert judged["S2-16-bytes"] == verdicts.REPRODUCED
     assert judged["S2-13b-cards"] == verdicts.CONDITIONAL
     assert judged["S2-one-card"] == verdicts.CONDITIONAL
@@ -127,7 +128,7 @@ def test_a_readers_own_peak_is_judged(tmp_path):
         "mine,Llama-3.1-8B,8,BF16,8192,8,8,3,full,fsdp-fused-loss,"
         f"{mine.total - mine.reserve_bytes:.0f}\n"
     )
-    row = validation.validate("memory", own).rows.iloc[0]
+    row = kinds.validate("memory", own).rows.iloc[0]
     assert abs(row["error_percent"]) < 0.001
     good = own.read_text()
     for was, wrong, said in (
@@ -137,4 +138,4 @@ def test_a_readers_own_peak_is_judged(tmp_path):
     ):
         own.write_text(good.replace(was, wrong))
         with pytest.raises((LookupError, ValueError), match=said):
-            validation.validate("memory", own)
+            kinds.validate("memory", own)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scaleright import catalog, market, mlperf
 from scaleright.mlperf.compare import CELL, entry, summarize
 from scaleright.mlperf.gains import gain_interval, gain_ratio, power_runs, prices
-from scaleright.press.parameters import declared
+from scaleright.press.texts import declared
 
 PAIR = ("B200", "H200 SXM", "llama2-70b", "Offline")
 ROWS = mlperf.comparable()

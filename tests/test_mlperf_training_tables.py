@@ -11,7 +11,7 @@ from scaleright.market import hour
 from scaleright.mlperf import best_runs
 from scaleright.mlperf import training_tables as tables
 from scaleright.power import most_watts
-from scaleright.press.parameters import declared
+from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
 
 CHOICES = {p.name: p.choices for p in declared("pretraining_records")}

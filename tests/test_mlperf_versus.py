@@ -12,7 +12,7 @@ from scaleright.information import NINETY
 from scaleright.mlperf import tables
 from scaleright.mlperf.compare import entry, meetings
 from scaleright.mlperf.versus import NEW_TEAM, OLD_TEAM, RENT, ROUND
-from scaleright.press.parameters import declared
+from scaleright.press.texts import declared
 from scaleright.quantity import at, evaluate, given
 
 BENCHMARKS = next(p.choices for p in declared("mlperf") if p.name == "benchmark")

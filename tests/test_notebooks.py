@@ -15,8 +15,8 @@ import nbformat
 import pytest
 from scaleright.press import Book
 from scaleright.press.execute import answer, load, normalize
-from scaleright.press.parameters import declared, tagged
 from scaleright.press.staleness import tables_read
+from scaleright.press.texts import declared, tagged
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 SKELETON = ["Your case", "Why", "How sure", "What this does not resolve", "Try it", "Sources"]

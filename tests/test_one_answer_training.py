@@ -22,7 +22,7 @@ from scaleright.decisions import hardware_training
 from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN, choose
 from scaleright.decisions.parallelism_tables import networks_of, run_of
-from scaleright.press import parameters
+from scaleright.press.texts import declared
 from scaleright.quantity import evaluate
 
 NAMES = ("model", "accelerator", "chips", "batch", "precision")
@@ -174,7 +174,7 @@ def test_a_budget_buys_the_tokens_that_pretraining_costs(pretraining, scaling, p
 
 
 def test_the_rule_of_thumb_takes_the_share_of_peak_that_whole_runs_keep():
-    usual = {of.name: of.default for of in parameters.declared("scaling_math", BOOK)}
+    usual = {of.name: of.default for of in declared("scaling_math", BOOK)}
     kept = training_fleet.share_of_peak(usual["accelerator"])
     assert usual["utilization"] == pytest.approx(kept, abs=0.03)
 

@@ -11,7 +11,8 @@ import pytest
 from answer_cases import PAID, Paid, cells, choices
 from scaleright import market
 from scaleright.mlperf import best_runs
-from scaleright.press.parameters import declared, refusal
+from scaleright.parameters import refusal
+from scaleright.press.texts import declared
 from scaleright.quantity import at, evaluate, given
 
 ANSWERED = {  # by chapter, what is computed by the time that an hour is paid

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scaleright import catalog
-from scaleright.validation import KINDS, problems, serving, serving_cases, validate
+from scaleright.validation import problems, serving, serving_cases
+from scaleright.validation.kinds import KINDS, validate
 
 ROWS = {
     "training": {

@@ -12,9 +12,10 @@ from scaleright.catalog import ConfigError, read_config
 from scaleright.catalog.configs import config_of
 from scaleright.charts.inputs import described
 from scaleright.inference.formats import released_in, usual_format
-from scaleright.press.parameters import declared, validate
+from scaleright.parameters import validate
+from scaleright.press.texts import declared
 from scaleright.transformer.parameters import parameters
-from scaleright.validation import validate as validate_rows
+from scaleright.validation.kinds import validate as validate_rows
 from settings_tried import BOOK, computed
 
 PUBLISHED = json.loads((Path(__file__).parent / "fixtures" / "configs.json").read_text())

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scaleright import charts
+from scaleright import charts, parameters
 from scaleright.charts.displays import row_set
 from scaleright.charts.expressions import settled
-from scaleright.press import Book, parameters
-from scaleright.press.parameters import Case, chapter_notebook, declared
+from scaleright.parameters import Case
+from scaleright.press import Book
+from scaleright.press.texts import chapter_notebook, declared
 from scaleright.quantity import evaluate
 from scaleright.quantity.graph import in_order, parameter
 from scaleright.units import figure

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scaleright import catalog, claims, units
-from scaleright.claims import verdicts
+from scaleright import catalog, units
+from scaleright.claims import ledger, verdicts
 from scaleright.decisions.parallelism_playbook import (
     SOURCE_WORDS,
     STRATEGIES,
@@ -24,9 +24,10 @@ from scaleright.decisions.parallelism_selector import (
     parallelism_selector,
     source_rule,
 )
+from scaleright.parameters import ParameterError, validate
 from scaleright.press import Book
 from scaleright.press.execute import answer
-from scaleright.press.parameters import ParameterError, declared, validate
+from scaleright.press.texts import declared
 from scaleright.training.layout import TrainingRun
 
 BOOK = Book(Path(__file__).resolve().parents[1])
@@ -160,7 +161,7 @@ def test_the_headline_of_the_chapter_is_the_librarys():
 
 
 def test_claims_on_splitting_are_judged():
-    judged = {finding.claim.id: finding.verdict for finding in claims.findings("parallelism")}
+    judged = {finding.claim.id: finding.verdict for finding in ledger.findings("parallelism")}
     assert len(judged) == 19 and judged["S2-pipeline-busy"] == verdicts.REPRODUCED
     assert judged["S2-exceeds-split"] == judged["S2-pipeline-latency"] == verdicts.UNDECIDED
     assert judged["S2-hybrid-throughput"] == verdicts.REPRODUCED  # 67 to 100 %, 1.49 times wide

@@ -13,16 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import charts
 from scaleright.outputs import TABLE_MIME
+from scaleright.parameters import Case, DeclarationError, ParameterError, parse, validate
 from scaleright.press import Book, PressError
 from scaleright.press.execute import load
-from scaleright.press.parameters import (
-    Case,
-    DeclarationError,
-    ParameterError,
-    declared,
-    parse,
-    validate,
-)
+from scaleright.press.texts import declared
 
 SOURCE = """
 # The reader's case.
@@ -246,7 +240,7 @@ def test_a_case_hands_out_values_and_shows_them():
 
 
 def test_a_case_outside_a_notebook_says_so():
-    from scaleright.press.parameters import case
+    from scaleright.parameters import case
 
     with pytest.raises(RuntimeError, match="inside a notebook"):
         case()

@@ -19,8 +19,9 @@ from scaleright.decisions.plan import WholePlan, plan
 from scaleright.decisions.plan_hardware import Compared
 from scaleright.decisions.plan_parts import STEPS, Asked
 from scaleright.decisions.plan_workload import DECLARED, Workload, read_trace
+from scaleright.parameters import ParameterError, parse, validate
 from scaleright.press import Book, PressError, plans
-from scaleright.press.parameters import ParameterError, declared, parse, validate
+from scaleright.press.texts import declared
 from scaleright.quantity import evaluate
 from scaleright.quantity.graph import Quantity, in_order, parameter
 

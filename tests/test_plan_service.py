@@ -14,9 +14,9 @@ from scaleright.costs.regional_power import power_price
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_rows import open_row, plan_rows
 from scaleright.decisions.plan_workload import Workload
+from scaleright.parameters.case import accepted
 from scaleright.press import Book, plans
-from scaleright.press.parameters import declared
-from scaleright.press.parameters.case import accepted
+from scaleright.press.texts import declared
 from scaleright.quantity import evaluate
 
 BOOK = Book(Path(__file__).resolve().parents[1])

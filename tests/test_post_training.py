@@ -30,8 +30,8 @@ from scaleright.decisions.post_training import (
 from scaleright.decisions.post_training_choice import first_fit
 from scaleright.decisions.post_training_evidence import flop_beside, judged_runs, real_runs
 from scaleright.order_statistics import longest_over_mean
-from scaleright.press.parameters.rulebook import RULES
 from scaleright.quantity.graph import value_of
+from scaleright.rules import RULES
 
 CHIP = "H100 SXM"
 CASE = {

@@ -10,8 +10,8 @@ import altair as alt
 import pandas as pd
 import pytest
 from press_cases import declare, finish
-from scaleright import charts, claims
-from scaleright.claims import verdicts
+from scaleright import charts
+from scaleright.claims import ledger, verdicts
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, TABLES_MIME, VEGALITE_MIME
 from scaleright.press import downloads, pages, scenarios, status, write_whole
 from scaleright.press.execute import Job, Run
@@ -156,8 +156,8 @@ def test_tables_can_be_taken_along_as_they_were_computed(book, ran):
 
 
 def test_the_status_page_tells_of_runs_data_and_versions(book, ran, monkeypatch):
-    judged = claims.findings("scaling_math")  # all of them take seconds
-    monkeypatch.setattr(claims, "findings", lambda: judged)
+    judged = ledger.findings("scaling_math")  # all of them take seconds
+    monkeypatch.setattr(ledger, "findings", lambda: judged)
     write_whole(
         book.data / "datapackage.json",
         json.dumps(

@@ -11,8 +11,8 @@ import pytest
 from answer_cases import computed
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import catalog, claims, quantity, validation
-from scaleright.claims import verdicts
+from scaleright import catalog, quantity
+from scaleright.claims import ledger, verdicts
 from scaleright.costs import (
     fastest_steps,
     platforms,
@@ -31,7 +31,7 @@ from scaleright.costs.pretraining import (
 from scaleright.costs.pretraining_run import Hour, cheapest
 from scaleright.information import NINETY
 from scaleright.market import cost_factor
-from scaleright.validation import whole_runs
+from scaleright.validation import kinds, whole_runs
 
 SEVEN = ("Llama-2-7B", 256, 4096, 1024)
 """The chapter's run: model, chips, sequence, batch."""
@@ -49,7 +49,7 @@ def pretraining_page():
 
 @pytest.fixture(scope="module")
 def published():
-    return validation.validate("pretraining")
+    return kinds.validate("pretraining")
 
 
 def test_goodput_of_llama_3_agrees_with_what_meta_reports():
@@ -243,7 +243,7 @@ def test_the_words_of_a_layout_name_its_interleaving():
 
 
 def test_the_claims_of_the_chapter_are_judged():
-    found = {finding.claim.id: finding.verdict for finding in claims.findings("pretraining_cost")}
+    found = {finding.claim.id: finding.verdict for finding in ledger.findings("pretraining_cost")}
     assert len([name for name in found if name.startswith("S1-")]) == 11
     assert (
         found["S1-nvlink"] == verdicts.TRACED

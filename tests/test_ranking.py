@@ -7,7 +7,7 @@ import re
 
 import altair as alt
 import vl_convert as vlc
-from scaleright import charts
+from scaleright.charts.ranking import ranking as drawn
 from scaleright.charts.render import specification
 
 PRICES = {"dear": 9.0, "cheap": 1.0, "middle": 4.0, "left out": 0.5}
@@ -26,7 +26,7 @@ def said(chart) -> list[str]:
 
 
 def ranking(**given):
-    return charts.ranking(ROWS, "chip", "price", "usd", "USD", color="vendor", **given)
+    return drawn(ROWS, "chip", "price", "usd", "USD", color="vendor", **given)
 
 
 def test_the_least_stands_on_top_and_no_more_are_drawn_than_asked_for():

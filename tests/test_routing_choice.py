@@ -17,8 +17,8 @@ from scaleright.decisions.routing_choice import best_way, doubts_of, model_names
 from scaleright.decisions.routing_tiers import LEVELS, NAMES, STEPS, Tiers, success_rates, ways_of
 from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, frontier
 from scaleright.market import api_price, asked_tokens, closed_models, hour
-from scaleright.press.parameters.rulebook import RULES
 from scaleright.quantity import evaluate, given
+from scaleright.rules import RULES
 
 SMALL, LARGE = "Llama-3.1-8B", "gpt-4.1"
 RATES = [[0.73, 0.48, 0.32], [0.86, 0.69, 0.51], [0.9, 0.82, 0.66]]

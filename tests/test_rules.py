@@ -13,16 +13,11 @@ from scaleright import catalog
 from scaleright.inference.lengths import Load
 from scaleright.inference.nodes import engines
 from scaleright.inference.serving import steady
+from scaleright.parameters import DeclarationError, ParameterError, parse, validate
 from scaleright.press import Book, scenarios
-from scaleright.press.parameters import (
-    DeclarationError,
-    ParameterError,
-    declared,
-    parse,
-    validate,
-)
-from scaleright.press.parameters.rulebook import RULES
 from scaleright.press.sweep.grid import impossible, read_grid
+from scaleright.press.texts import declared
+from scaleright.rules import RULES
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 PAIR = parse(

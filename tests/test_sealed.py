@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from scaleright import catalog, cli, validation
-from scaleright.validation import sealed_test, serving, training
+from scaleright import catalog, cli
+from scaleright.validation import kinds, sealed_test, serving, training
 
 from refresh import sealing
 from refresh.tables import RefreshError
@@ -97,11 +97,11 @@ def test_sealed_rows_are_judged_only_when_asked_for(monkeypatch, capsys):
     few = catalog.table(training.KIND.table).query("source == 'torchtitan2024'").head(2)
     monkeypatch.setattr(catalog, "sealed", lambda name: few if name == few_of else few[:0])
     few_of = training.KIND.table
-    assert list(validation.validate("training", sealed=True).rows["run"]) == list(few["run"])
+    assert list(kinds.validate("training", sealed=True).rows["run"]) == list(few["run"])
     with pytest.raises(LookupError, match="no row of measured/counts is sealed"):
-        validation.validate("counts", sealed=True)
+        kinds.validate("counts", sealed=True)
     with pytest.raises(ValueError, match="a file has none"):
-        validation.validate("training", "own.csv", sealed=True)
+        kinds.validate("training", "own.csv", sealed=True)
     with pytest.raises(SystemExit):
         cli.main(["validate", "counts", "--sealed"])
     assert "no row of measured/counts is sealed" in capsys.readouterr().err

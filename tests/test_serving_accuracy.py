@@ -12,7 +12,8 @@ import pytest
 from scaleright import catalog
 from scaleright.inference.phases import KINDS
 from scaleright.inference.slowdowns import slowdowns
-from scaleright.press.parameters import ParameterError, declared, validate
+from scaleright.parameters import ParameterError, validate
+from scaleright.press.texts import declared
 from scaleright.validation import left_out, serving, serving_cases, serving_errors
 from scaleright.validation.serving_failures import REASONS
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from scaleright import catalog, validation
-from scaleright.press.parameters import ParameterError, declared, validate
+from scaleright import catalog
+from scaleright.parameters import ParameterError, validate
+from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
-from scaleright.validation import other_tools, training_failures
+from scaleright.validation import kinds, other_tools, training_failures
 from scaleright.validation import training_errors as errors
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,7 +23,7 @@ STORED = ROOT / "notebooks" / "training_accuracy.ipynb"
 
 @pytest.fixture(scope="module")
 def judged(found_as_in_builds) -> pd.DataFrame:
-    rows = found_as_in_builds(lambda: validation.validate("training")).rows
+    rows = found_as_in_builds(lambda: kinds.validate("training")).rows
     return rows[rows["scored"]]
 
 

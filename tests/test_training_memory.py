@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_cases import A100, GIB, GPT3, NAMES, bill, cases, gpt3_on_1024, run_of
-from scaleright import catalog, validation
+from scaleright import catalog
 from scaleright.quantity import given as of
 from scaleright.quantity.readings import compiled
 from scaleright.training.layout import Layout, TrainingRun
@@ -25,10 +25,12 @@ from scaleright.training.memory import (
     Software,
     training_memory,
 )
+from scaleright.validation import kinds
+from scaleright.validation import memory as memory_kind
 from scaleright.validation.memory import fullness
 from vega import signals
 
-FIGURE_1 = validation.validate("memory").rows.query("source == 'korthikanti2022'")
+FIGURE_1 = kinds.validate("memory").rows.query("source == 'korthikanti2022'")
 
 
 def test_figure_1_of_korthikanti_is_met():
@@ -37,7 +39,7 @@ def test_figure_1_of_korthikanti_is_met():
 
 
 def test_peaks_of_unfitted_fsdp_runs_are_met_within_7_percent():
-    rows = validation.validate("memory").rows
+    rows = kinds.validate("memory").rows
     fsdp = rows[(rows["software"] != "megatron-2022") & (rows["tensor_parallel"] == 1)]
     assert len(fsdp) == 12
     assert fsdp["error_percent"].abs().median() < 3 and fsdp["error_percent"].abs().max() < 7
@@ -49,7 +51,7 @@ def test_the_range_of_a_run_counts_what_peaks_lie_above_the_tensors_once():
     """The allowance for fragmentation is the mean of the same peaks: it is in their errors, not on
     top of them.
     """
-    peaks = validation.fsdp_peaks(validation.validate("memory").rows)
+    peaks = memory_kind.fsdp_peaks(kinds.validate("memory").rows)
     layout = Layout(data=8, zero=3, recompute=2)
     run = TrainingRun(catalog.model("Llama-3.1-8B"), None, 8, 8192, 8.0)
     bill = training_memory(run, layout, software=FSDP)
@@ -65,7 +67,7 @@ def test_gathered_copies_of_pytorch_tensor_parallelism_are_known_to_be_missing()
     """The largest error of the table, in one direction: if it goes away, the caveat of the chapter
     has to as well.
     """
-    rows = validation.validate("memory").rows.query("software == 'fsdp' and tensor_parallel > 1")
+    rows = kinds.validate("memory").rows.query("software == 'fsdp' and tensor_parallel > 1")
     assert rows["error_percent"].between(-30, -19).all()
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from scaleright import catalog
-from scaleright.validation import validate
+from scaleright.validation.kinds import validate
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from scaleright import catalog
 from scaleright.inference.power import KINDS, LIMIT
 from scaleright.power import draw
 from scaleright.validation import energy as judge
-from scaleright.validation import validate
+from scaleright.validation.kinds import validate
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from scaleright import catalog, validation
+from scaleright import catalog
 from scaleright.inference.energy import chat_energy
+from scaleright.validation import kinds
 
 
 @pytest.fixture(scope="module")
 def report():
-    return validation.validate("footprint")
+    return kinds.validate("footprint")
 
 
 def test_published_footprints_are_met_better_than_by_design_power(report):
@@ -59,7 +60,7 @@ def test_a_reader_checks_a_run_of_their_own(tmp_path):
     path.write_text(
         "run,accelerator,accelerator_hours,pue,measured_kwh\nmine,H100 SXM,1000,1.1,1100\n"
     )
-    row = validation.validate("footprint", path).rows.iloc[0]
+    row = kinds.validate("footprint", path).rows.iloc[0]
     assert row["scored"] and row["predicted"] == pytest.approx(1000 * 0.76 * 1.275 * 1.1)
 
 
@@ -111,13 +112,13 @@ def test_a_bad_run_is_refused_with_the_place(tmp_path, text, message):
     path = tmp_path / "mine.csv"
     path.write_text(text)
     with pytest.raises((LookupError, catalog.DataError), match=message):
-        validation.validate("footprint", path)
+        kinds.validate("footprint", path)
 
 
 def test_a_file_without_a_scored_row_says_so(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("run,accelerator,accelerator_hours,measured_kg_co2e\nmine,H100 SXM,1000,1\n")
-    text = validation.validate("footprint", path).to_text()
+    text = kinds.validate("footprint", path).to_text()
     assert (
         "no row determines its answer" in text and "states no place" in text and "nan" not in text
     )

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from scaleright import catalog
 from scaleright.inference.phases import KINDS
-from scaleright.validation import left_out, validate
+from scaleright.validation import left_out
 from scaleright.validation import serving as judge
+from scaleright.validation.kinds import validate
 
 
 @pytest.fixture(scope="module")

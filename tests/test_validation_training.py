@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scaleright import catalog
-from scaleright.validation import left_out, validate
+from scaleright.validation import left_out
 from scaleright.validation import training as judge
+from scaleright.validation.kinds import validate
 
 
 @pytest.fixture(scope="module")

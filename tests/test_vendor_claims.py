@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import catalog, claims, cli, market, quantity
+from scaleright import catalog, cli, market, quantity
+from scaleright.claims import ledger, verdicts
 from scaleright.claims import vendor as claimed
-from scaleright.claims import verdicts
 from scaleright.costs.serving_doubts import RENT
 from scaleright.decisions import vendor_economics as vendor
 from scaleright.decisions import vendor_evidence as evidence
@@ -32,7 +32,7 @@ from scaleright.decisions.vendor_economics import (
 from scaleright.decisions.vendor_leads import Lead, LeadDoubts, over_speeds
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer
-from scaleright.press.parameters import declared
+from scaleright.press.texts import declared
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 SHORT = (1024, 1024)
@@ -202,7 +202,7 @@ FLIPPED = {
 
 @pytest.mark.parametrize("claim_id", VERDICTS)
 def test_verdicts_follow_from_the_numbers(claim_id):
-    finding = claims.findings(ids=(claim_id,))[0]
+    finding = ledger.findings(ids=(claim_id,))[0]
     assert finding.verdict == VERDICTS[claim_id]
     if claim_id in FLIPPED:
         moved = replace(
@@ -216,14 +216,14 @@ def test_verdicts_follow_from_the_numbers(claim_id):
 
 
 def test_a_lead_on_another_model_is_no_excuse():
-    for finding in claims.findings(ids=("S0-50x", "S0-35x")):
+    for finding in ledger.findings(ids=("S0-50x", "S0-35x")):
         assert finding.factor > 2
         assert "DeepSeek-R1" in finding.possible and "DeepSeek-R1" in finding.origin
 
 
 @pytest.mark.parametrize("claim_id, use", [("S0-50x", "kw"), ("S0-35x", "usd")])
 def test_a_claim_of_some_speed_is_held_to_every_speed_that_the_page_measures(claim_id, use):
-    found = claims.findings(ids=(claim_id,))[0].recomputed
+    found = ledger.findings(ids=(claim_id,))[0].recomputed
     speeds = next(of.choices for of in declared("vendor_claims") if of.name == "speed")
     assert tuple(claimed.SPEEDS) == tuple(speeds)
     measured = evidence.measured_leads(speeds)["1K/1K"]
@@ -231,7 +231,7 @@ def test_a_claim_of_some_speed_is_held_to_every_speed_that_the_page_measures(cla
 
 
 def test_eight_claims_of_the_answer_are_judged():
-    assert sum(finding.claim.source == "S0" for finding in claims.findings("vendor_claims")) == 8
+    assert sum(finding.claim.source == "S0" for finding in ledger.findings("vendor_claims")) == 8
 
 
 @pytest.mark.parametrize(

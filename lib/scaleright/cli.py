@@ -95,10 +95,11 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     import hashlib
     import json
 
+    from scaleright.parameters import validate
     from scaleright.press import require_writable, write_whole
     from scaleright.press.execute import Job, answer, run_all
     from scaleright.press.pages import dates
-    from scaleright.press.parameters import declared, validate
+    from scaleright.press.texts import declared
 
     place = Book.find()
     values = validate(declared(chapter, place), _case(assignments))
@@ -117,7 +118,7 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
 
 def _say_own() -> list[str]:
     """Say of each model of the reader's own how it was read, and return these lines."""
-    from scaleright.press.parameters.own_models import read_as
+    from scaleright.parameters.own_models import read_as
 
     for line in (lines := read_as()):
         click.echo(line)
@@ -277,7 +278,8 @@ def plan(
 @click.argument("chapter")
 def parameters(chapter: str) -> None:
     """List the parameters of CHAPTER: default, unit, what is allowed, meaning."""
-    from scaleright.press.parameters import declared, table
+    from scaleright.parameters import table
+    from scaleright.press.texts import declared
 
     click.echo(table(declared(chapter)))
 
@@ -346,9 +348,9 @@ def check() -> None:
 @click.option("--sealed", is_flag=True, help="Open the rows set aside for a last test.")
 def validate(kind: str, file: Path | None, as_json: bool, sealed: bool) -> None:
     """Predict published measurements of KIND (or those in FILE) and report the error."""
-    from scaleright import validation
+    from scaleright.validation import kinds
 
-    report = validation.validate(kind, file, sealed)
+    report = kinds.validate(kind, file, sealed)
     click.echo(report.to_json() if as_json else report.to_text())
     _warn_of_read()
 

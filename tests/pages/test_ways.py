@@ -10,7 +10,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 from browse import CHAPTERS, LISTED, PAGES, ROOT, SCENARIOS, Visit, beside, links, undrawn
-from scaleright import claims
+from scaleright.claims import ledger
 from scaleright.press.pages import sentence
 
 
@@ -140,4 +140,4 @@ def test_the_status_page_lists_what_there_is(look):
         f"{entry['title']} ({entry['path'].removesuffix('.csv')})": entry["as_of"]
         for entry in package
     }
-    assert str(len(claims.findings())) == next(row for row in rows if row[0] == "all")[1]
+    assert str(len(ledger.findings())) == next(row for row in rows if row[0] == "all")[1]

@@ -7,8 +7,8 @@ import re
 
 import pandas as pd
 import pytest
+from scaleright.parameters import parse
 from scaleright.press import PressError
-from scaleright.press.parameters import parse
 from scaleright.press.sweep import picture, results
 from sweeping import IDENTITY, ONE
 

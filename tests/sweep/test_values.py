@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scaleright.press.parameters import ParameterError, parse
+from scaleright.parameters import ParameterError, parse
 from scaleright.press.sweep import cluster
 from scaleright.press.sweep.grid import read_grid
 

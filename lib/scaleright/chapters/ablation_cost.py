@@ -8,6 +8,7 @@ import pandas as pd
 from scaleright import charts
 from scaleright.charts import Controls, Display
 from scaleright.charts import platforms as marks
+from scaleright.charts.dots import dots
 from scaleright.costs import pretraining
 from scaleright.costs.experiment_steps import ExperimentSteps, widths
 from scaleright.costs.experiments import MOST_HALVINGS, halving_share
@@ -294,9 +295,9 @@ def order_kept(decision: Decision) -> Display:
     lines = charts.lines(long, "ratio", "study", "percent", *axes, **drawn)
     ends = ((long["ratio"].min(), long["ratio"].max()), (long["wrong"].min(), BY_CHANCE))
     yours = {"you": (decision.larger, maximum(decision.wrong, 1e-3))}
-    dots = charts.dots(rows, "ratio", "wrong", "name", axes, ("si ", "percent"), ends, yours)
+    points = dots(rows, "ratio", "wrong", "name", axes, ("si ", "percent"), ends, yours)
     return charts.show(
-        lines + dots,
+        lines + points,
         name="order",
         caption="Lines: the highest, mean and lowest rate of studies that compared by benchmarks;"
         " those by likelihood are marked so, and change order less.",

@@ -7,6 +7,7 @@ import pandas as pd
 
 from scaleright import charts
 from scaleright.charts import Controls, Display
+from scaleright.charts.spreads import spread
 from scaleright.decisions import bets, bets_served, chip_gains
 from scaleright.decisions.bets import Bets
 from scaleright.information import Choice
@@ -151,7 +152,7 @@ def thesis(racks: pd.DataFrame, rack_premium: Quantity) -> Display:
     dots = {"color": "scenario", "name": "pair", "tips": {"range": "range", "chips": "chips"}}
     priced = charts.phrase("price: {rack_premium:number} times")
     return charts.show(
-        charts.spread(racks[chip_gains.SEEN], "name", "gain", "number", title, log=True, **dots)
+        spread(racks[chip_gains.SEEN], "name", "gain", "number", title, log=True, **dots)
         + charts.rule(rack_premium, title, priced, log=True),
         name="thesis",
         alt="Gains of a chip in an NVL72 over the same chip in a server of eight, a row for each"
@@ -247,7 +248,7 @@ def generations(case: Any, every: pd.DataFrame) -> Display:
     of = chip_gains.per_metric(case)
     rows = {"only": of.drawn, "along": of.along}
     shown = charts.show(
-        charts.spread(every, "pair", of.gain, "number", up, **dots, **rows, most=8),
+        spread(every, "pair", of.gain, "number", up, **dots, **rows, most=8),
         name="generations",
         alt="Gain of each chip over the one before per {case.metric}, {case.scenario}, a dot for"
         " each model.",

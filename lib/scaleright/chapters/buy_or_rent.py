@@ -5,8 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright import charts, claims
+from scaleright import charts
 from scaleright.charts import Display
+from scaleright.charts.plane import boundary
+from scaleright.claims import stored
 from scaleright.costs.break_even import FleetCost
 from scaleright.costs.own import OwnedCost
 from scaleright.costs.ownership import Ownership
@@ -188,7 +190,7 @@ def map_of_rents(case: Any, rent: Quantity, owned_hour: Quantity) -> Display:
     hours, rent = case.hours_per_day, where(rent > 0, rent, owned_hour)  # an axis needs a number
     across, up = (A_DAY, 0, 24), ("rent [USD per hour of use]", rent / 8, rent * 8)
     return charts.show(
-        charts.boundary(across, up, owned_hour, here=(hours, rent), along=hours),
+        boundary(across, up, owned_hour, here=(hours, rent), along=hours),
         name="map",
         alt="Hours of use a day against rent: below the curve renting is cheaper, above it owning;"
         " the curve falls as use rises, and a dot marks your case.",
@@ -210,7 +212,7 @@ def rule_on_its_example() -> Display:
     """Clarifai's rule of hours a day, recomputed."""
     example = ("S2-4090-rule", "S2-second-year", "S2-4090-power-year", "S2-4090-rule-market")
     words = "The rule recomputed: first from Clarifai's own figures, then from the catalog's"
-    return charts.folded(charts.table(claims.table(ids=(*example, "S2-h100-rule")), words), words)
+    return charts.folded(charts.table(stored.table(*example, "S2-h100-rule"), words), words)
 
 
 def rule_by_hours(

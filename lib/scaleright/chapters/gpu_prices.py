@@ -5,8 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright import charts, claims
+from scaleright import charts
 from scaleright.charts import Display
+from scaleright.charts.market import scatter, timeline
+from scaleright.charts.ranking import ranking
+from scaleright.charts.spreads import spread
+from scaleright.claims import stored
 from scaleright.costs.commitment import Commitment
 from scaleright.decisions.cloud_choice import RULE, committed_ratio, uncommitted
 from scaleright.decisions.cloud_offers import CloudMonths, listed_offers
@@ -78,7 +82,7 @@ def providers(case: Any, cards: pd.DataFrame) -> Display:
     most = listed.most_cards()
     look = {"tips": {"as of": "day", "region": "region"}, "otherwise": "nobody lists it so"}
     return charts.show(
-        charts.spread(cards, "provider", HOUR, "usd", HOURLY, only=_asked(case), most=most, **look),
+        spread(cards, "provider", HOUR, "usd", HOURLY, only=_asked(case), most=most, **look),
         name="providers",
         alt="What each provider asks for an hour of one {case.accelerator}, {case.contract}.",
     )
@@ -99,7 +103,7 @@ def bills(case: Any, offer: Any, bill: Quantity) -> Display:
     look |= {"along": [*vars(offer).values()]}
     axis = "USD a month, with data moved out"
     return charts.show(
-        charts.ranking(listed_offers(), "option", bill, "usd", axis, **look),
+        ranking(listed_offers(), "option", bill, "usd", axis, **look),
         name="bills",
         alt="A month of your case, {case.contract}, at each provider that lists the"
         " {case.accelerator}{place}, the cheapest on top.",
@@ -147,7 +151,7 @@ def chips(case: Any, cards: pd.DataFrame) -> Display:
     look = {"tips": {"as of": "day"}, "chosen": case.accelerator, "log": True}
     often, words = listed.often_listed(cards), f"{HOURLY}, on demand"
     return charts.show(
-        charts.spread(often, "accelerator", HOUR, "usd", words, **look),
+        spread(often, "accelerator", HOUR, "usd", words, **look),
         name="chips",
         alt="Each chip that four providers or more list on demand, with a dot for each provider.",
     )
@@ -157,7 +161,7 @@ def history_listed(rents: pd.DataFrame) -> Display:
     """A chart of monthly rents, of cards as listed."""
     line = ("date", "accelerator", "median", "usd")
     return charts.show(
-        charts.timeline(rents, *line, "USD an hour, prices as listed"),
+        timeline(rents, *line, "USD an hour, prices as listed"),
         name="history_listed",
         alt="Monthly median rent of four chips since 2023, prices as listed: the H100 falls through"
         " 2024 and rises in 2026, the A100 falls slowly.",
@@ -168,7 +172,7 @@ def history_scaled(rents: pd.DataFrame) -> Display:
     """A chart of monthly rents, of cards scaled to one contract."""
     line = ("date", "accelerator", "median", "usd")
     return charts.show(
-        charts.timeline(rents, *line, "USD an hour, prices scaled"),
+        timeline(rents, *line, "USD an hour, prices scaled"),
         name="history_scaled",
         alt="The same four chips with every price scaled to one contract: all rise from late 2025.",
     )
@@ -318,7 +322,7 @@ def price_performance(case: Any, rows: pd.DataFrame) -> Display:
     per = "USD/h per PFLOP/s", "USD/h per TB/s", "accelerator", ("usd", "usd")
     axes = "arithmetic [USD/h per PFLOP/s, dense BF16 peak]", "bandwidth [USD/h per TB/s]"
     return charts.show(
-        charts.scatter(rows, *per, axes, color="vendor", chosen=case.accelerator),
+        scatter(rows, *per, axes, color="vendor", chosen=case.accelerator),
         name="price_performance",
         alt="Price of bandwidth against price of arithmetic of each chip at its median on-demand"
         " listing; older and consumer cards are cheap by both.",
@@ -337,7 +341,7 @@ def chip_alone_then() -> Display:
 def said_of_clouds() -> Display:
     """A folded table of what Andreessen Horowitz said of its table of clouds."""
     said = ("S3-a100-spread", "S3-narrower", "S3-small-clouds")
-    shown = charts.table(claims.table(ids=said), "What Andreessen Horowitz said of it")
+    shown = charts.table(stored.table(*said), "What Andreessen Horowitz said of it")
     return charts.folded(shown, f"What Andreessen Horowitz said of it: {len(said)} claims")
 
 
@@ -355,7 +359,7 @@ def watchers(chip: Any) -> Display:
     """A chart of three series of one chip; chip : a row of `usual_prices`."""
     look = {"ends": ("low", "high"), "basis": "basis", "only": {"accelerator": chip.series}}
     return charts.show(
-        charts.timeline(series.watched_rents(), "date", "line", "median", "usd", HOURLY, **look),
+        timeline(series.watched_rents(), "date", "line", "median", "usd", HOURLY, **look),
         name="watchers",
         alt="Three series of the {chip.series} since 2025; the daily index lies below both others.",
         caption=f"Of the chip you chose if it has monthly series ({', '.join(history.SERIES)}),"

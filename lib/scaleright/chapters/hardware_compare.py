@@ -9,8 +9,10 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts
+from scaleright.charts import ranking as draw
 from scaleright.charts.displays import Display
 from scaleright.charts.live import Controls
+from scaleright.charts.market import scatter
 from scaleright.costs.training_fleet import left_out
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions import hardware_choice as choice
@@ -126,7 +128,7 @@ def ranking(best: choice.Cheapest, any_chip: choice.Priced, form: Any) -> Any:
     group = charts.say(speed.group, "whole chips")
     star = where(speed.fitted > 0, "", " *")
     return charts.show(
-        charts.ranking(
+        draw.ranking(
             named(),
             "chip",
             any_chip.usd,
@@ -199,7 +201,7 @@ def plane(case: SimpleNamespace, best: choice.Cheapest, listed: pd.DataFrame) ->
     titles = ["USD an hour per PFLOP/s reached", "USD an hour per TB/s"]
     dots, money = hardware_hours.sold_by_vendor(listed), ["usd", "usd"]
     shown = charts.show(
-        charts.scatter(
+        scatter(
             dots, across, up, "accelerator", money, titles, "vendor", chosen=best.chip, log=False
         ),
         name="plane",
@@ -265,7 +267,7 @@ def energy(joules: Any, most: int) -> Any:
     """The energy of arithmetic on so many chips at most, as a chart [J/TFLOP]."""
     up, along = "joules per TFLOP of BF16 at the power limit", given("chip", "H100 SXM")
     return charts.show(
-        charts.ranking(named(), "chip", joules, "number 2", up, "segment", most=most, along=along),
+        draw.ranking(named(), "chip", joules, "number 2", up, "segment", most=most, along=along),
         name="energy",
         alt="Energy of a TFLOP by chip at its power limit, the least on top.",
     )

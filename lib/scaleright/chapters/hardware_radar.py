@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 
 from scaleright import charts, mlperf
+from scaleright.charts import radar as draw
 from scaleright.charts.displays import Display
+from scaleright.charts.ranking import ranking
+from scaleright.charts.standing import standing as drawn_standing
 from scaleright.decisions import hardware_evidence as evidence
 from scaleright.decisions import hardware_maturity as maturity
 from scaleright.decisions import hardware_placing as placing
@@ -112,7 +115,7 @@ def standing(lead: placing.Lead, low: Any, high: Any) -> Any:
     """The score of each chip between its ends, as a chart."""
     chip, better_to_have, half = given("chip", ""), "points, by your weights", radar.FULL / 2
     return charts.show(
-        charts.standing(
+        drawn_standing(
             placeable(), "chip", low, high, better_to_have, half, color="vendor", along=chip
         ),
         name="standing",
@@ -150,7 +153,7 @@ def polygons(
     """The points of three chips as a radar."""
     along, more, otherwise = given("chip", ""), _more(work, on), _unplaced(case, on)
     look = {"along": along, "more": more, "otherwise": otherwise}
-    shown = charts.radar(placeable(), "chip", points, _trio(case), **look)
+    shown = draw.radar(placeable(), "chip", points, _trio(case), **look)
     return charts.show(
         shown,
         name="radar",
@@ -166,7 +169,7 @@ def dots(
     chip, scale = given("chip", ""), "points; 5 is the reference chip"
     more = _more(work, on)
     return charts.show(
-        charts.profile(placeable(), "chip", points, _trio(case), scale, along=chip, more=more),
+        draw.profile(placeable(), "chip", points, _trio(case), scale, along=chip, more=more),
         name="profile",
         alt="The points of {case.first}, {case.second} and {case.third} as dots, a row for each"
         " axis.",
@@ -250,7 +253,7 @@ def cost(case: SimpleNamespace, work: placing.Workload, million: Any) -> Any:
     scale = "USD per million tokens, samples or queries"
     along = given("chip", "")
     return charts.show(
-        charts.ranking(placeable(), "chip", million, "usd", scale, most=14, along=along),
+        ranking(placeable(), "chip", million, "usd", scale, most=14, along=along),
         name="cost",
         alt="Cost of a million {work.place.counted} by chip at {case.utilization:percent} of full"
         " load, the cheapest on top.",

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts
+from scaleright.charts.weights import weights_format
 from scaleright.decisions.inference_ladder import SOURCE_SAVING, FirstLever, Saved, as_promised
 from scaleright.inference.ladder import Ladder, Step
 from scaleright.market import PaidHour
@@ -100,7 +101,7 @@ def quality(ladder: Ladder) -> charts.Display:
         " The ladder ends with {served} in {form}; {ladder.quality_then}. By published scores, the"
         " levers that are taken {lost} together."
     )
-    return charts.weights_format(ladder.weights, today.chips > 0, then)
+    return weights_format(ladder.weights, today.chips > 0, then)
 
 
 def by_rung(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from scaleright import catalog, charts, validation
+from scaleright import catalog, charts
 from scaleright.charts import Display
 from scaleright.ops import first_case, floor, maximum, where
 from scaleright.quantity import Quantity, at, least
@@ -14,7 +14,14 @@ from scaleright.training import memory, memory_tables
 from scaleright.training.layout import RECOMPUTE, SHARING
 from scaleright.training.memory import TrainingMemory
 from scaleright.units import si
-from scaleright.validation.memory import Peaks
+from scaleright.validation.memory import (
+    RULE_BYTES,
+    Peaks,
+    foundry_fullness,
+    memory_errors,
+    memory_groups,
+)
+from scaleright.validation.report import Validation
 
 EACH, LENGTH = "bytes on each chip", "tokens of a sequence"
 """Axes of the charts."""
@@ -83,7 +90,7 @@ def rule_beside(
     beside = charts.phrase("; the exact sum is {exact:si B}, {ratio:times 2} as much")
     beside = where(possible, beside, "")
     return charts.sentence(
-        f"The rule of {validation.RULE_BYTES} GB per billion parameters says"
+        f"The rule of {RULE_BYTES} GB per billion parameters says"
         " <strong>{rule:si B}</strong> for {case.model}, on all chips together{beside}. Memory"
         " is sold in units of 2<sup>30</sup> bytes, and a GB is 10<sup>9</sup> here: the 80 GB of"
         f" an H100's datasheet are {h100 / 1e9:.1f}."
@@ -183,7 +190,7 @@ def _models_by_chips(case: Any, fewest: Quantity, possible: Any, words: str, nam
     )
 
 
-def published(judged: validation.Validation) -> Display:
+def published(judged: Validation) -> Display:
     """A chart of published memory beside the bill of the same run."""
     columns, found = ("published_bytes", "predicted"), judged.summary
     in_gb = judged.rows.assign(**judged.rows[[*columns]] / 1e9)
@@ -195,9 +202,9 @@ def published(judged: validation.Validation) -> Display:
     )
 
 
-def errors(judged: validation.Validation) -> Display:
+def errors(judged: Validation) -> Display:
     """A table of how far the bill is off, by group of runs."""
-    found = validation.memory_errors(validation.memory_groups(judged.rows))
+    found = memory_errors(memory_groups(judged.rows))
     words = "Predicted over published, in percent; below zero the prediction is too low"
     return charts.table(found, words, dict.fromkeys(("least", "median", "greatest"), _signed))
 
@@ -208,7 +215,7 @@ def _signed(percent: float) -> str:
 
 def fullness() -> Display:
     """How full runs that were measured were by the bill."""
-    foundry = validation.foundry_fullness()
+    foundry = foundry_fullness()
     return charts.sentence(
         "A second check: every published run did fit. Of {foundry.runs:whole} runs by MosaicML,"
         " from 125M to 70B on A100 and H100, the prediction refuses {foundry.refused}. The fullest"

@@ -7,6 +7,8 @@ import pandas as pd
 
 from scaleright import catalog, charts, mlperf
 from scaleright.charts import Display, say
+from scaleright.charts.intervals import intervals
+from scaleright.charts.spreads import spread
 from scaleright.claims import s4
 from scaleright.mlperf import Bench, Versus, tables
 from scaleright.mlperf.gains import METRICS
@@ -69,7 +71,7 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
 
 def _ranged(rows: Any, by: str, of: Versus, **look: Any) -> Any:
     """A row for each case in which the two meet, with the range of the gain there."""
-    found = charts.intervals(rows, by, (of.low, of.value, of.high), "number", _TIMES, **look)
+    found = intervals(rows, by, (of.low, of.value, of.high), "number", _TIMES, **look)
     return charts.rule(1.0, _TIMES, "as much", log=True) + found
 
 
@@ -173,7 +175,7 @@ def generations() -> Display:
     """Gains from chip to chip."""
     look = {"color": "kind", "name": "question", "log": True}
     return charts.show(
-        charts.spread(tables.generations(), "pair", "gain", "number", _TIMES, **look),
+        spread(tables.generations(), "pair", "gain", "number", _TIMES, **look),
         name="generations",
         alt="Gain per accelerator from chip to chip, a dot for each benchmark and scenario.",
     )
@@ -242,7 +244,7 @@ def server(kept: pd.DataFrame) -> Display:
     """
     newest, words = kept[kept["newest"]], "Server over Offline of the same system"
     return charts.show(
-        charts.spread(newest, "question", "kept", "percent", words, color="vendor", name="chip"),
+        spread(newest, "question", "kept", "percent", words, color="vendor", name="chip"),
         name="server",
         alt="What systems keep of their Offline rate in Server, by benchmark in its newest round.",
     )
@@ -287,7 +289,7 @@ def teams(case: Any, found: Versus) -> Display:
     look = {"color": "vendor", "name": "submitter", "log": True}
     same, tips = tables.teams(benchmark, scenario, met), {"chips": "chips", "id": "id"}
     shown = charts.show(
-        charts.spread(same, "accelerator", "per_accelerator", "number", rate, tips=tips, **look),
+        spread(same, "accelerator", "per_accelerator", "number", rate, tips=tips, **look),
         name="teams",
         alt=f"Every submission on {benchmark}, {scenario}, in {met}, per accelerator, by chip.",
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog, charts
+from scaleright.charts.market import scatter
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions import parallelism_selector as selector
 from scaleright.decisions.parallelism_shortlist import Split, Way, within_context
@@ -169,7 +170,7 @@ def time_and_memory(case: Any, front: pd.DataFrame) -> charts.Display:
     """The layouts of which none is both faster and leaner."""
     axes = ["GB", "duration"], ["GB of a chip", "seconds a step"]
     shown = charts.show(
-        charts.scatter(front, "memory_gb", "step_s", "layout", *axes, color="way", log=False),
+        scatter(front, "memory_gb", "step_s", "layout", *axes, color="way", log=False),
         name="front",
         alt="Layouts of which none is both faster and takes less memory, from the fastest to the"
         " one with the least memory.",

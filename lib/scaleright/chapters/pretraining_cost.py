@@ -18,8 +18,9 @@ from scaleright.footprint import Footprint
 from scaleright.ops import where
 from scaleright.order import name_of_greatest
 from scaleright.quantity.rows import Row
-from scaleright.validation import summarize, validate
+from scaleright.validation import whole_runs as checks
 from scaleright.validation.left_out import held_out
+from scaleright.validation.report import judged, summarize
 from scaleright.validation.sealed_test import opened_once
 from scaleright.validation.whole_runs import in_words
 
@@ -250,7 +251,7 @@ def taken(run: Run) -> Display:
 
 def published() -> Display:
     """Predicted against published chip-hours of whole runs."""
-    runs, pair = validate("pretraining").rows, ("published", "predicted", "label", "chip-hours")
+    runs, pair = judged(checks.KIND).rows, ("published", "predicted", "label", "chip-hours")
     runs = runs.assign(label=runs["model"] + "\n" + runs["accelerator"].str.split().str[0])
     return charts.show(
         charts.predicted_vs_measured(runs[runs["scored"]], *pair, said="published", name_worst=0),
@@ -261,7 +262,7 @@ def published() -> Display:
 
 def pace() -> Display:
     """How far published runs were from what is predicted, and from the fastest layout."""
-    found = validate("pretraining")
+    found = judged(checks.KIND)
     sums, rows = found.summary, found.rows[found.rows["scored"]]
     unseen = summarize(rows[held_out(rows)])
     fastest = rows["fastest_error_percent"].abs().median()
@@ -296,7 +297,7 @@ def share_of_peak(case: Any, run: Run) -> Display:
 
 def runs() -> Display:
     """All published runs beside their predictions; folded."""
-    listed = in_words(validate("pretraining").rows)
+    listed = in_words(judged(checks.KIND).rows)
     about = "Published runs, the fewest hours over those of the fastest layout first; no chips: its"
     about += " publisher does not say how many"
     whole = "chips", "published [h]", "predicted [h]", "fastest layout [h]"
@@ -326,7 +327,7 @@ def range_of_project(cost: PretrainingCost, low: Any, high: Any) -> Display:
 
 def llama(usd: float, hours: float, layout: str) -> Display:
     """The solution of the first exercise, beside the hours that Meta published."""
-    rows = validate("pretraining").rows.set_index("run")
+    rows = judged(checks.KIND).rows.set_index("run")
     published = rows.at["llama-3.1-405b", "published"]
     return charts.sentence(
         "{usd:usd}: {hours:whole} chip-hours in {layout}. Meta's own took {published:whole}, of"

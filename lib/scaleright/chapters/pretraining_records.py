@@ -6,6 +6,7 @@ import pandas as pd
 
 from scaleright import charts
 from scaleright.charts import Display
+from scaleright.charts.progress import progress
 from scaleright.mlperf import training_tables as tables
 from scaleright.mlperf.best_runs import MEASURES, Best, Spent
 from scaleright.ops import where
@@ -66,7 +67,7 @@ def runs_by_size(case: Any, best: Best) -> Display:
     result, columns = tables.result_of_rows(case, best.measure)
     unit, run = look_up(tables.UNITS, best.measure), best.run
     return charts.show(
-        charts.progress(
+        progress(
             tables.best_by_size(),
             "chips",
             "chip",

@@ -9,6 +9,7 @@ import pandas as pd
 from scaleright import charts
 from scaleright import scaling_laws as laws
 from scaleright.charts import Controls, Display
+from scaleright.charts.dots import dots
 from scaleright.costs.model_life import Life, SizeDoubts
 from scaleright.information import Choice
 from scaleright.market import PaidHour
@@ -124,7 +125,7 @@ def plane(
     trained = laws.named_first(models)
     return charts.show(
         charts.lines(sizes, "size", inside, "count", *axes, **LOG, **along)
-        + charts.dots(trained, "size", "tokens", "model", axes, kinds, view, yours),
+        + dots(trained, "size", "tokens", "model", axes, kinds, view, yours),
         name="plane",
         alt="Parameters against training tokens: the compute-optimal line rises, that of your"
         " budget falls, that of your loss bends from steep to flat; all three meet at the"

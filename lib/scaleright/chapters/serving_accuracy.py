@@ -5,12 +5,14 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright import catalog, charts, validation
+from scaleright import catalog, charts
 from scaleright.charts import Display, say
+from scaleright.charts.spreads import spread
 from scaleright.ops import where
 from scaleright.quantity import Quantity, given, look_up, pick
 from scaleright.validation import (
     deepseek_day,
+    kinds,
     sealed_test,
     serving_errors,
     serving_failures,
@@ -84,7 +86,7 @@ def errors(case: Any, error: Any, choices: Sequence[Sequence[str]]) -> Display:
     ratios = {mode: given(mode, 1.0) for mode in modes}  # of each dot: predicted over measured,
     of, kind = given("of", 1), given("kind", 0)  # and the places of its publication and figure
     source, figure = look_up(sources, case.source), look_up(figures, case.figure)
-    chart = charts.spread(
+    chart = spread(
         dots,
         "from",
         pick(ratios, case.left_out),
@@ -108,7 +110,7 @@ def errors(case: Any, error: Any, choices: Sequence[Sequence[str]]) -> Display:
 
 def own_columns() -> Display:
     """The columns of a reader's own file of measurements, folded."""
-    own = validation.own_columns("serving")
+    own = kinds.own_columns("serving")
     own = charts.table(own, "Columns of a file of your own measurements", name="columns")
     return charts.folded(own, "The columns; one of those measured is needed")
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright import charts, claims, market
+from scaleright import charts, market
 from scaleright.charts.displays import Display
+from scaleright.charts.ranking import ranking
+from scaleright.claims import stored
 from scaleright.decisions import eco_efficiency as eco
 from scaleright.decisions.eco_efficiency import Deployment, FirstChange, Grade
 from scaleright.footprint import Carbon, Footprint
@@ -18,8 +20,8 @@ from scaleright.inference.energy import newest_measured
 from scaleright.ops import where
 from scaleright.quantity import look_up
 from scaleright.ranges import Ends
-from scaleright.validation import Summary
 from scaleright.validation import footprint as checks
+from scaleright.validation.report import Summary
 
 SIGNED = {"error": "{:+.0f} %".format}
 
@@ -204,7 +206,7 @@ def savings(of: Deployment) -> Display:
 def the_93_percent() -> Display:
     """Clarifai's 93 %, recomputed."""
     ids = ("S2-93-use", "S2-93-use-and-life", "S2-93-study", "S2-93-carbon")
-    found = charts.table(claims.table(ids=ids), "The 93 % recomputed")
+    found = charts.table(stored.table(*ids), "The 93 % recomputed")
     return charts.folded(found, "Clarifai's 93 %, recomputed in four readings")
 
 
@@ -215,7 +217,7 @@ def cleanest_regions(
     cleanest, dirtiest = regions.iloc[0], regions.iloc[-1]
     look = {"color": "provider", "along": _electricity(case), "otherwise": "not known"}
     return charts.show(
-        charts.ranking(regions, "name", carbon_kg, "mass", "CO2e", **look),
+        ranking(regions, "name", carbon_kg, "mass", "CO2e", **look),
         name="regions",
         alt=f"Carbon of the same work in the twelve cleanest of {len(regions)} cloud regions, from"
         " {clean:mass} in {cleanest.location}; the dirtiest, {dirtiest.location}, emits"
@@ -297,7 +299,7 @@ def images() -> Display:
 def images_and_households() -> Display:
     """What Clarifai says of images, inference and households, recomputed."""
     ids = ("S2-images-miles", "S2-ai-twh-high", "S2-households")
-    shown = charts.table(claims.table(ids=ids), "Images, inference and households, recomputed")
+    shown = charts.table(stored.table(*ids), "Images, inference and households, recomputed")
     return charts.folded(shown, "Clarifai on images, inference and households, checked")
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright import charts, claims, market
+from scaleright import charts, market
 from scaleright.charts import Display
+from scaleright.claims import stored
 from scaleright.costs.serving_choices import Paid, ServingChoices
 from scaleright.costs.token_offers import price_spans
 from scaleright.decisions.unit_economics import compare_sizes
@@ -44,7 +45,7 @@ def eight_and_fourteen(compared: pd.DataFrame, case: Any) -> Display:
 
 def source_loads() -> Display:
     """Clarifai's claims on loads."""
-    found = claims.table(ids=("S2-7b-load", "S2-13b-load", "S2-13b-over-7b"))
+    found = stored.table("S2-7b-load", "S2-13b-load", "S2-13b-over-7b")
     shown = charts.table(found, "Clarifai's two loads at every measured shape of request")
     return charts.folded(shown, "Clarifai's two loads, checked at every measured shape of request")
 

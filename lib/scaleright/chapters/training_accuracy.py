@@ -4,13 +4,14 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright import catalog, charts, validation
+from scaleright import catalog, charts
 from scaleright.charts import Display
+from scaleright.charts.spreads import spread
 from scaleright.ops import first_case, where
 from scaleright.quantity import given, look_up
 from scaleright.quantity.rows import Row
 from scaleright.units import si
-from scaleright.validation import other_tools, training_failures
+from scaleright.validation import kinds, other_tools, training_failures
 from scaleright.validation import training_errors as errors
 
 ERRORS = dict.fromkeys(("median", "90th percentile"), "percent")
@@ -68,7 +69,7 @@ def run_by_run(case: Any) -> Display:
     error = first_case([(case.left_out == mode, value) for mode, value in each.items()], 0.0)
     along = {value: columns[mode] for mode, value in each.items()} | {source: "of", kind: "kind"}
     return charts.show(
-        charts.spread(
+        spread(
             errors.dots(),
             "name",
             error,
@@ -87,7 +88,7 @@ def run_by_run(case: Any) -> Display:
 
 def columns_of_a_file() -> Display:
     """What a reader's own file of runs has to hold; folded."""
-    own = validation.own_columns("training")
+    own = kinds.own_columns("training")
     needed = charts.table(own, "Columns of a file of your own runs", name="columns")
     return charts.folded(needed, f"{len(own)} columns; one of the last two is needed")
 

@@ -9,19 +9,24 @@ from typing import Any
 from scaleright.charts.answers import sentence
 from scaleright.charts.displays import Display
 from scaleright.charts.templates import phrase
-from scaleright.inference.demand import Busy
 from scaleright.ops import where
 from scaleright.quantity import Quantity
 
 
-def utilization_source(busy: Busy | None) -> Quantity | str:
-    """Where the utilization comes from, in words."""
+def utilization_source(busy: Any) -> Quantity | str:
+    """Where the utilization comes from, in words.
+
+    busy : how busy engines are, as `inference.demand` has it; None where it is as set
+    """
     return where(busy.demand.known, "from your traffic", "as set") if busy else "as set"
 
 
-def utilization(busy: Busy, there: Any = True) -> Display:
+def utilization(busy: Any, there: Any = True) -> Display:
     """The utilization, and the engines and the traffic that it follows from.
 
+    Parameters
+    ----------
+    busy : how busy engines are, as `inference.demand` has it
     there : whether something is served [truth value]
     """
     fleet, demand, load = busy.fleet, busy.demand, busy.share

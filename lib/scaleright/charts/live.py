@@ -227,7 +227,7 @@ def controls(case: Any) -> Controls:
     """The controls of the chapter's page, which offer its case as quantities.
 
     case : has `.parameters` (each with name, type, default, meaning, unit, low, high, choices) and
-        the current values as attributes; `scaleright.press.parameters.case()` gives it.
+        the current values as attributes; `scaleright.parameters.case()` gives it.
 
     >>> from types import SimpleNamespace as N
     >>> price = N(name="price", type=float, default=2.0, meaning="rent", unit="USD/h", low=0.1,

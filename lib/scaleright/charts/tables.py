@@ -235,58 +235,42 @@ def parameters() -> Display:
     return folded(parameters_table(case), f"The {len(case.parameters)} parameters")
 
 
-def claims(chapter: str) -> None:
-    """Show the two or three published claims on a chapter's question that teach most, recomputed,
-    and where the others stand.
+def claims(taught: Any) -> None:
+    """Show the two or three published claims on a chapter's question that teach most, beside what
+    is computed, and where the others stand.
+
+    taught : what `claims.taught` has of the chapter
     """
     from IPython.display import display
 
-    from scaleright.claims import ledger
-
-    taught = ledger.table(chapter, ids=ledger.taught(chapter))
-    display(table(taught, "Published claims beside what is computed"))
-    display(_others(chapter))
-
-
-def _others(chapter: str) -> Display:
-    """Whose claims a chapter checks, and where all of them stand."""
-    from scaleright.claims import ledger
-    from scaleright.claims.documents import documents
-    from scaleright.claims.verdicts import HOLD
-
-    found = ledger.findings(chapter)
-    if chapter == ledger.OF_GENERATED:  # elsewhere their tables would count as read
-        found = [*found, *ledger.generated()]
-    known = documents()
-    whose = "; ".join(
-        f"{document.author}, “{document.title}” ({document.year})"
-        for key, document in known.items()
-        if any(f.claim.source == key for f in found)
+    display(table(taught.rows, "Published claims beside what is computed"))
+    count = f"{taught.held} of the {taught.of} claims on this question hold as they stand"
+    text = f"{count}: scaleright claims --chapter {taught.chapter}. From {taught.whose}."
+    ledger_link = (
+        f'<a href="../book/ledger.html?chapter={taught.chapter}">the ledger has all of them</a>'
     )
-    held = sum(f.verdict in HOLD for f in found)
-    count = f"{held} of the {len(found)} claims on this question hold as they stand"
-    text = f"{count}: scaleright claims --chapter {chapter}. From {whose}."
-    ledger_link = f'<a href="../book/ledger.html?chapter={chapter}">the ledger has all of them</a>'
     paragraph = '<p class="sr-basis">{}. From {}.</p>'
-    return Display(
-        {
-            "text/plain": text,
-            "text/html": f'<p class="sr-basis">{html.escape(text)}</p>',
-            PAGE_MIME: paragraph.format(f"{count}; {ledger_link}", html.escape(whose)),
-        }
+    display(
+        Display(
+            {
+                "text/plain": text,
+                "text/html": f'<p class="sr-basis">{html.escape(text)}</p>',
+                PAGE_MIME: paragraph.format(f"{count}; {ledger_link}", html.escape(taught.whose)),
+            }
+        )
     )
 
 
-def sealed_test(kind: str) -> None:
-    """Show how the runs of a kind that had been set aside came out when they were opened, once: in
-    a sentence, and by source, folded.
+def sealed_test(came: Mapping[str, Any], by_source: pd.DataFrame) -> None:
+    """Show how runs that had been set aside came out when they were opened, once: in a sentence,
+    and by source, folded.
+
+    came, by_source : what `validation.sealed_test` has of the kind of runs
     """
     from IPython.display import display
 
     from scaleright.charts.answers import sentence
-    from scaleright.validation import sealed_test as test
 
-    came = test.opened_once(kind)
     off = {name: say(came[name], "percent") for name in ("median", "p90", "inside")}
     display(
         sentence(
@@ -295,8 +279,8 @@ def sealed_test(kind: str) -> None:
             " the 90 % ranges stated then."
         )
     )
-    by_source = table(test.by_source(kind), "The sealed test by source, errors in percent")
-    display(folded(by_source, "By source"))
+    shown = table(by_source, "The sealed test by source, errors in percent")
+    display(folded(shown, "By source"))
 
 
 def folded(display: Display, summary: str) -> Display:

@@ -1,9 +1,10 @@
 """In which format a model is served, why, and what that costs in quality: said alike on every
-page.
+page. Weights are those of `inference.weights`, as they come.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,14 +13,11 @@ from scaleright.charts.answers import sentence
 from scaleright.charts.displays import Display
 from scaleright.charts.tables import table
 from scaleright.charts.templates import phrase
-from scaleright.inference.formats import FORMATS
-from scaleright.inference.node_speed import NodeSpeed
-from scaleright.inference.weights import Weights
 from scaleright.ops import where
 from scaleright.quantity import Quantity
 
 
-def weights_format(of: Weights, there: Any = True, further: Any = "") -> Display:
+def weights_format(of: Any, there: Any = True, further: Any = "") -> Display:
     """The format of the weights, whether it is the usual one, and the quality that it costs.
 
     Parameters
@@ -38,7 +36,7 @@ def weights_format(of: Weights, there: Any = True, further: Any = "") -> Display
     )
 
 
-def _how(of: Weights) -> Any:
+def _how(of: Any) -> Any:
     """Whether a format is the usual one, and by which evidence."""
     return where(
         of.precision == of.usual,
@@ -47,7 +45,7 @@ def _how(of: Weights) -> Any:
     )
 
 
-def weights_formats(newer: tuple[Any, Weights], older: tuple[Any, Weights]) -> Display:
+def weights_formats(newer: tuple[Any, Any], older: tuple[Any, Any]) -> Display:
     """The same as `weights_format` of two chips, each by its name; of the first that does not serve
     its format, what it does serve.
     """
@@ -64,7 +62,7 @@ def weights_formats(newer: tuple[Any, Weights], older: tuple[Any, Weights]) -> D
     )
 
 
-def measured_format(there: Any, of: Weights, measured: Any) -> Display:
+def measured_format(there: Any, of: Any, measured: Any) -> Display:
     """The format of a measured run, beside the usual one and those in which others were measured,
     and the quality that it costs.
 
@@ -86,10 +84,13 @@ def measured_format(there: Any, of: Weights, measured: Any) -> Display:
     )
 
 
-def every_format(precision: Quantity, speed: NodeSpeed, usd_per_million: Any) -> Display:
+def every_format(
+    precision: Quantity, formats: Sequence[str], speed: Any, usd_per_million: Any
+) -> Display:
     """A table of the case in each format: its price, the engine, and the quality that it costs.
 
-    precision : the parameter that the rows give
+    precision : the parameter that the rows give; formats : its values; speed : the engine of one
+    node, as `inference.node_speed` has it
     """
     columns = {
         "format": where(speed.served, precision, phrase("{precision}: {speed.why_not}")),
@@ -100,7 +101,7 @@ def every_format(precision: Quantity, speed: NodeSpeed, usd_per_million: Any) ->
         "quality": where(speed.weights.refused, "", speed.weights.quality),
     }
     return table(
-        pd.DataFrame({"precision": FORMATS}).assign(**columns),
+        pd.DataFrame({"precision": formats}).assign(**columns),
         "Your case in every format of the weights, rented",
         formats=dict.fromkeys(("chips", "answers at once", "tokens/s each"), "whole")
         | {"usd_per_million": "usd"},

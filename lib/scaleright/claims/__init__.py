@@ -1,26 +1,12 @@
 """The claims ledger: what five documents state, recomputed by the library, with a computed verdict.
 
 `ledger` reads `data/claims.csv`, runs the recomputation of each row and judges it by the rule of
-`verdicts`; `listing` lists, filters and searches what was found last time, as `data/ledger.csv`
-keeps it, in no time; `documents` says who wrote what; `errors` are those that predictions of models
-carry. The other modules hold the recomputations, as functions with the names of their claims, and
-those of one line in a table `RECOMPUTED`: `s2` and `s3` rules and first prices of one document
-each, the others a theme (`rents`, `supply`, `hardware`, `tokens`, `utilization`, `owning`,
-`generations`, `planet`, `memory`, `traffic`). `s4` generates its claims from that document's tables
-instead, a claim for each figure printed. They may call anything above.
+`verdicts`; `entries` are what was found last time, as `data/ledger.csv` keeps it: `listing` lists,
+filters and searches them in no time, and of them `stored` has what chapters show; `documents` says
+who wrote what; `errors` are those that predictions of models carry. The other modules hold the
+recomputations, as functions with the names of their claims, and those of one line in a table
+`RECOMPUTED`: `s2` and `s3` rules and first prices of one document each, the others a theme
+(`rents`, `supply`, `hardware`, `tokens`, `utilization`, `owning`, `generations`, `planet`,
+`memory`, `traffic`). `s4` generates its claims from that document's tables instead, a claim for
+each figure printed. They may call anything above.
 """
-
-from typing import Any
-
-from scaleright.claims.verdicts import Finding
-
-_OF_LEDGER = ("findings", "table")
-
-
-def __getattr__(name: str) -> Any:
-    """What recomputes reads tables, which takes a second: whoever lists the ledger need not."""
-    if name not in _OF_LEDGER:
-        raise AttributeError(name)
-    from scaleright.claims import ledger
-
-    return getattr(ledger, name)

@@ -1,4 +1,4 @@
-"""The claims of `data/claims.csv`, recomputed and judged, and as tables of chapters."""
+"""The claims of `data/claims.csv`, recomputed and judged."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, ModuleType
 
-import pandas as pd
-
 from scaleright import catalog
-from scaleright.claims.documents import documents, named
-from scaleright.claims.saying import interval, off
+from scaleright.claims.documents import named
 from scaleright.claims.verdicts import (
-    HOLD,
     VERDICTS,
     Claim,
     Finding,
@@ -76,18 +72,6 @@ def claims() -> tuple[Claim, ...]:
     return tuple(Claim(**row) for row in rows.assign(**told).to_dict("records"))
 
 
-def taught(chapter: str) -> tuple[str, ...]:
-    """The claims that a chapter keeps for what they teach; its first three where none is marked.
-
-    >>> taught("inference_ladder")
-    ('S2-speedup', 'S2-ladder', 'S2-int4-loss')
-    """
-    rows = catalog.table("claim_words")
-    marked = set(rows.loc[rows["taught"], "claim"])
-    own = [claim.id for claim in claims() if claim.chapter == chapter]
-    return tuple([key for key in own if key in marked] or own[:3])
-
-
 def stated_interval(claim_id: str) -> tuple[float, float]:
     """What a source document states itself, for checks of a document against itself.
 
@@ -106,10 +90,6 @@ def stated(claim_id: str) -> float:
     return (low + high) / 2
 
 
-OF_GENERATED = "mlperf"
-"""The chapter that explains the claims made by code."""
-
-
 def generated() -> list[Finding]:
     """Claims made by code from a document's tables, not written in `data/claims.csv`: `GENERATED`
     of the modules beside this one.
@@ -124,31 +104,6 @@ def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Find
     chosen = [c for c in claims() if chapter in (None, c.chapter) and (not ids or c.id in ids)]
     written = [judge(c, _recomputed(c.id)) for c in chosen]
     return written if chapter or ids else [*written, *generated()]
-
-
-def table(
-    chapter: str | None = None, ids: tuple[str, ...] = (), reproduced: bool | None = None
-) -> pd.DataFrame:
-    """The judged claims as a reader's table: those of a chapter, those named, those that hold or
-    the others.
-    """
-    chosen = [f for f in findings(chapter, ids) if reproduced in (None, f.verdict in HOLD)]
-    return pd.DataFrame(
-        [
-            {
-                "claim": f"{documents()[f.claim.source].short}: {f.claim.statement}",
-                "claimed": interval(f.claim.low, f.claim.high, f.claim.unit),
-                "recomputed": (
-                    interval(f.recomputed.low, f.recomputed.high, f.claim.unit)
-                    if f.recomputed
-                    else ""
-                ),
-                "verdict": f"{f.verdict}{off(f)}",
-                "why": f.line(),
-            }
-            for f in chosen
-        ]
-    )
 
 
 def counts(found: list[Finding]) -> dict[str, int]:

@@ -12,124 +12,19 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from scaleright.claims.documents import Document, named_by
-from scaleright.claims.saying import interval, off
-from scaleright.claims.verdicts import MEANINGS, VERDICTS, Claim, Finding, Recomputed
+from scaleright.claims.documents import Document
+from scaleright.claims.entries import SUBJECTS, Entry, claim_of, finding_of, read_rows
+from scaleright.claims.verdicts import MEANINGS, VERDICTS, Finding
 from scaleright.names import brief, one_of, suggestion
 
-SUBJECTS = {
-    "models and arithmetic": ("scaling_math", "scaling_laws"),
-    "tokens and demand": ("token_cost", "load_of_a_day"),
-    "owning and renting": ("buy_or_rent",),
-    "prices and supply": ("gpu_prices", "economics_stack"),
-    "training": ("pretraining_cost", "pretraining_records", "rlhf_cost", "ablation_cost"),
-    "memory and parallelism": ("memory_wall", "parallelism", "cluster_efficiency"),
-    "serving": ("inference_roofline", "inference_ladder", "model_routing"),
-    "vendors' announcements": ("vendor_claims",),
-    "chips": ("hardware_compare", "hardware_radar", "architecture_bets"),
-    "benchmarks": ("mlperf",),
-    "energy and climate": ("sustainability",),
-}
-"""What claims are about, with the chapters that explain each."""
 TABLE, CLAIMS, DOCUMENTS, WORDS = (
     f"{name}.csv" for name in ("ledger", "claims", "documents", "claim_words")
 )
-
-
-def subject_of(chapter: str) -> str:
-    """What the claims of a chapter are about.
-
-    >>> subject_of("token_cost")
-    'tokens and demand'
-    """
-    found = (subject for subject, chapters in SUBJECTS.items() if chapter in chapters)
-    return next(found, chapter.replace("_", " "))
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A line of the ledger.
-
-    words : the document's own, quoted; none for a cell of a table; taught : whether its chapter
-    keeps it
-    """
-
-    finding: Finding
-    document: Document
-    words: str = ""
-    taught: bool = False
-
-    @property
-    def claim(self) -> Claim:
-        """What is claimed."""
-        return self.finding.claim
-
-    @property
-    def subject(self) -> str:
-        """What it is about."""
-        return subject_of(self.claim.chapter)
-
-    @property
-    def claimed(self) -> str:
-        """What is claimed, in words."""
-        return interval(self.claim.low, self.claim.high, self.claim.unit)
-
-    @property
-    def found(self) -> str:
-        """What is recomputed, in words; nothing where nothing is."""
-        of = self.finding.recomputed
-        return interval(of.low, of.high, self.claim.unit) if of else ""
-
-    @property
-    def verdict(self) -> str:
-        """The verdict, and by what factor a claim is off."""
-        return f"{self.finding.verdict}{off(self.finding)}"
-
-    @property
-    def searched(self) -> str:
-        """What a search looks through."""
-        told = (self.claim.id, self.claim.statement, self.words, self.finding.line())
-        return " ".join(told).casefold()
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def _number(text: str, empty: float | None) -> Any:
-    return float(text) if text else empty
-
-
-def _claim(row: Mapping[str, str], told: Mapping[str, Document]) -> Claim:
-    """A claim of a row of text; an empty end of its interval is open."""
-    ends = {
-        "low": _number(row["claimed_low"], -math.inf),
-        "high": _number(row["claimed_high"], math.inf),
-        "digits": int(row["digits"] or 2),
-    }
-    names = (field.name for field in fields(Claim) if field.name not in ends)
-    texts = {name: named_by(row[name] or "", told) for name in names if name not in _KEYS}
-    return Claim(**{name: row[name] for name in _KEYS}, **texts, **ends)
-
-
-_KEYS = ("id", "source", "chapter", "unit", "missing_kind")
-"""What of a claim is no text."""
-
-
-def _finding(row: Mapping[str, str], claim: Claim) -> Finding:
-    """What a claim was found to be, by its row of the ledger."""
-    low, high = _number(row["found_low"], None), _number(row["found_high"], None)
-    known = low is not None or high is not None
-    ends = (-math.inf if low is None else low, math.inf if high is None else high)
-    of = Recomputed(*ends, traced=row["traced"] == "true") if known else None
-    factor = _number(row["factor"], None)
-    return Finding(claim, of, row["verdict"], factor, row["holds"], row["possible"], row["origin"])
 
 
 def entries(folder: Path) -> list[Entry]:
@@ -137,15 +32,15 @@ def entries(folder: Path) -> list[Entry]:
 
     folder : that of the tables
     """
-    told = {row["source"]: Document.of(row) for row in _rows(folder / DOCUMENTS)}
-    words = {row["claim"]: row for row in _rows(folder / WORDS)}
-    kept = {row["id"]: row for row in _rows(folder / TABLE)}
-    known = {key: _claim(row, told) for key, row in kept.items()}
-    written = [_claim(row, told) for row in _rows(folder / CLAIMS)]
+    told = {row["source"]: Document.of(row) for row in read_rows(folder / DOCUMENTS)}
+    words = {row["claim"]: row for row in read_rows(folder / WORDS)}
+    kept = {row["id"]: row for row in read_rows(folder / TABLE)}
+    known = {key: claim_of(row, told) for key, row in kept.items()}
+    written = [claim_of(row, told) for row in read_rows(folder / CLAIMS)]
     changed = [claim.id for claim in written if known.get(claim.id) != claim]
     anew = {finding.claim.id: finding for finding in _recomputed(tuple(changed))}
     made = [claim for key, claim in known.items() if kept[key]["written"] != "true"]
-    found = [anew.get(c.id) or _finding(kept[c.id], c) for c in (*written, *made)]
+    found = [anew.get(c.id) or finding_of(kept[c.id], c) for c in (*written, *made)]
     return [
         Entry(
             finding,

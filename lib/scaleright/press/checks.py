@@ -99,7 +99,7 @@ def _said(error: Any, text: str) -> str:
 def _chapter(book: Book, chapter: str) -> list[str]:
     """What keeps a chapter from running to its answer."""
     from scaleright.press.execute import load
-    from scaleright.press.parameters import declared, tagged
+    from scaleright.press.texts import declared, tagged
 
     name = book.text(chapter).relative_to(book.root).as_posix()
     try:

@@ -67,7 +67,7 @@ def load(text: Path):
     """
     import nbformat
 
-    from scaleright.press.parameters import chapter_notebook, tagged
+    from scaleright.press.texts import chapter_notebook, tagged
 
     notebook = chapter_notebook(text)
     notebook.metadata = nbformat.from_dict(_METADATA)
@@ -87,7 +87,7 @@ def with_own_models(notebook: Any, values: Mapping[str, Any]) -> Any:
     import nbformat
 
     from scaleright.catalog import retold
-    from scaleright.press.parameters import tagged
+    from scaleright.press.texts import tagged
 
     parameters = tagged(notebook.cells, "parameters")
     if parameters is not None and (source := retold(values.values())):
@@ -212,7 +212,7 @@ def answer(content: bytes) -> str:
     """The text of what a chapter's cell tagged `answer` shows; empty if it has none."""
     import nbformat
 
-    from scaleright.press.parameters import tagged
+    from scaleright.press.texts import tagged
 
     cell = tagged(nbformat.reads(content.decode(), as_version=4).cells, "answer")
     texts = []

@@ -24,11 +24,11 @@ from scaleright.outputs import (
     VEGALITE_MIME,
     page_json,
 )
+from scaleright.parameters import show
 from scaleright.press import diagrams, downloads, pictures
 from scaleright.press.addresses import table_file
 from scaleright.press.execute import answer, carried
 from scaleright.press.packing import PACKED, packed
-from scaleright.press.parameters import show
 from scaleright.press.scenarios import Scenario
 
 CASE = "## Your case"

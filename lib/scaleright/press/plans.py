@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from scaleright.names import brief, suggestion
+from scaleright.parameters import Declared, ParameterError, parse, table, validate
 from scaleright.press import Book, PressError
-from scaleright.press.parameters import Declared, ParameterError, parse, table, validate
 from scaleright.press.scenarios import Scenario, located, read
 
 FILE = "book/plans.yml"

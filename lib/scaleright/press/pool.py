@@ -21,8 +21,8 @@ from scaleright.press.execute import (
     load,
     with_own_models,
 )
-from scaleright.press.parameters import declared
 from scaleright.press.processes import Child, workplace
+from scaleright.press.texts import declared
 
 
 @dataclass(frozen=True)

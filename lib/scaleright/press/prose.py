@@ -25,11 +25,12 @@ from urllib.parse import parse_qsl, urlencode
 
 from scaleright.names import brief, suggestion
 from scaleright.outputs import ANSWER_MIME
+from scaleright.parameters import ParameterError, validate
 from scaleright.press import Book, PressError, downloads
 from scaleright.press.execute import carried
 from scaleright.press.pages import sentence, title
-from scaleright.press.parameters import ParameterError, declared, validate
 from scaleright.press.scenarios import Scenario
+from scaleright.press.texts import declared
 
 _ROLE = re.compile(r"\{(said|answer|cell|chapter)\}`([^`]+)`")
 _BLOCK = re.compile(r"^<!-- press: (\w+) -->$", re.MULTILINE)

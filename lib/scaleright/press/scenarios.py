@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scaleright.names import suggestion
+from scaleright.parameters import ParameterError, validate
 from scaleright.press import Book, PressError
 from scaleright.press.execute import Job
-from scaleright.press.parameters import ParameterError, declared, validate
+from scaleright.press.texts import declared
 
 FILE = "book/scenarios.yml"
 _KEYS = ("chapter", "name", "title", "why", "parameters")

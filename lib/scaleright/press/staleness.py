@@ -7,7 +7,7 @@ record names. A chapter without a data record is taken to read every table. A sc
 its parameter values.
 
 The library's part covers what any chapter can import, which leaves out the modules of single
-chapters, the press and the command line, except for `press/parameters` and `press/__init__.py`,
+chapters, the press and the command line, except for `parameters` and `press/__init__.py`,
 where `case()` lives.
 """
 
@@ -30,7 +30,7 @@ from scaleright.press.scenarios import Scenario, read
 _LIBRARY = Path(__file__).resolve().parents[1]
 _OF_ONE_CHAPTER = "chapters/"
 _OUTSIDE_CHAPTERS = (_OF_ONE_CHAPTER, "press/", "cli.py")
-_INSIDE_CHAPTERS = ("press/__init__.py", "press/parameters/")
+_INSIDE_CHAPTERS = ("press/__init__.py", "parameters/")
 
 
 def digest(paths: Iterable[Path], root: Path) -> str:

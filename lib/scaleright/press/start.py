@@ -100,13 +100,12 @@ def _chart(data: Path, _changed: int) -> Any:
     import altair as alt
 
     from scaleright import charts
+    from scaleright.charts.intervals import intervals
 
     rows, title = accuracy(data), "predicted over published figure, nine of ten predictions"
     ends = ["low", "median", "high"]
     named = [row | {"told": f"{row['low']:.2f} to {row['high']:.2f}"} for row in rows]
-    spans = charts.intervals(
-        named, "what", ends, "number 2", title, label=alt.datum["told"], sort=False
-    )
+    spans = intervals(named, "what", ends, "number 2", title, label=alt.datum["told"], sort=False)
     drawn = spans + charts.rule(1.0, title, "right", log=True)
     worst = max(rows, key=lambda row: row["high"] / row["low"])
     said = "; ".join(f"{row['what']} {row['low']:.2f} to {row['high']:.2f}" for row in rows)

@@ -16,10 +16,10 @@ from html import escape
 
 from scaleright import __version__
 from scaleright.outputs import table_box
+from scaleright.parameters import show
 from scaleright.press import Book
 from scaleright.press.execute import Job
 from scaleright.press.pages import Dated, dated, notice, title
-from scaleright.press.parameters import show
 from scaleright.press.scenarios import Scenario
 
 _PACKAGES = (
@@ -117,11 +117,11 @@ def ages(tables: dict[str, Dated]) -> list[list[str]]:
 
 def verdicts() -> tuple[list[str], list[list[str]]]:
     """The claims by verdict: the head, with the documents, and a row a verdict."""
-    from scaleright import claims
+    from scaleright.claims import ledger
     from scaleright.claims.documents import documents
     from scaleright.claims.ledger import VERDICTS
 
-    count = Counter((f.verdict, f.claim.source) for f in claims.findings())
+    count = Counter((f.verdict, f.claim.source) for f in ledger.findings())
     sources = sorted({source for _, source in count})
     rows = {verdict: [count[verdict, s] for s in sources] for verdict in VERDICTS}
     rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]

@@ -16,7 +16,7 @@ gc.set_threshold(COLLECTED_AFTER)
 # Nobody debugs a build: what is None is not imported, though typeshed has only modules here.
 sys.modules.setdefault("debugpy", None)  # pyrefly: ignore[no-matching-overload]
 for _name in (
-    *("joblib", "scaleright.press.parameters", "ipykernel.kernelapp", "ipykernel.ipkernel"),
+    *("joblib", "scaleright.parameters", "ipykernel.kernelapp", "ipykernel.ipkernel"),
     # what a kernel imports only when it starts
     *("IPython.core.completerlib", "IPython.core.oinspect", "IPython.extensions.storemagic", "pdb"),
     *("tornado.gen", "tornado.platform.asyncio"),

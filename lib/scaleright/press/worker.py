@@ -31,8 +31,8 @@ from scaleright.press.execute import (
     kernel_sockets,
     normalize,
 )
-from scaleright.press.parameters import tagged
 from scaleright.press.pool import Settings
+from scaleright.press.texts import tagged
 
 OUTPUT_LIMIT = 10_000_000
 """Characters that a cell may show: ten times what a whole page may weigh."""

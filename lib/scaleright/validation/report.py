@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from scaleright import catalog
 from scaleright.names import one_of
 from scaleright.order import noiseless
 from scaleright.validation.problems import Problem
@@ -262,3 +263,13 @@ class Validation:
     def _line(self, row) -> str:
         error = " " * 11 if pd.isna(row.error_percent) else f"{row.error_percent:>+9.3f} %"
         return f"  {self.definition.line(row)}{error}  [{row.source}]"
+
+
+def judged(kind: Kind) -> Validation:
+    """The book's own table of a kind, its rows predicted and compared."""
+    return Validation(kind.table.rpartition("/")[2], kind, _judged(kind.judge, kind.table))
+
+
+@catalog.shared
+def _judged(judge: Callable[[pd.DataFrame, str], pd.DataFrame], table: str) -> pd.DataFrame:
+    return judge(catalog.table(table), table)

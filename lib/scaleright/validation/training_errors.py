@@ -14,7 +14,8 @@ from scaleright import catalog
 from scaleright.order import ordered
 from scaleright.quantity import look_up
 from scaleright.units import significant
-from scaleright.validation import published, validate
+from scaleright.validation import published, training
+from scaleright.validation.report import judged
 
 LEFT_OUT = {
     "group": "of the same model on as many chips with the same release",
@@ -49,7 +50,7 @@ def judged_runs() -> pd.DataFrame:
     Columns beyond those of `validate`: apart (held out of every fit), of (the publication, or
     "held out"), name (that with the kind of model).
     """
-    rows = validate("training").rows
+    rows = judged(training.KIND).rows
     figures = [name for name in rows if "error_percent" in name]
     apart = rows["held_out"].fillna(False).astype(bool)
     of = rows["source"].map(published.TRAINING).mask(apart, published.HELD_OUT)

@@ -34,7 +34,7 @@ def _program(book: Book, chapter: str, own: str) -> scenario.Program:
     """
     from scaleright.outputs import ANSWER_MIME
     from scaleright.press.execute import CELL_TIMEOUT_S, load
-    from scaleright.press.parameters import tagged
+    from scaleright.press.texts import tagged
 
     cells = [cell for cell in load(book.text(chapter)).cells if cell.cell_type == "code"]
     first, last = (
@@ -87,7 +87,7 @@ def sweep(
         finished kept.
     LookupError : the answer has no quantity `shown`.
     """
-    from scaleright.press.parameters import declared
+    from scaleright.press.texts import declared
 
     parameters = declared(chapter, book)
     swept = grid.read_grid(parameters, assignments)
@@ -119,7 +119,7 @@ def sweep(
 def _own_models(swept: dict[str, list[Any]], say: Callable[[str], None]) -> str:
     """Code that makes models of the reader's own known, each said as it was read."""
     from scaleright.catalog import retold
-    from scaleright.press.parameters.own_models import read_as
+    from scaleright.parameters.own_models import read_as
 
     for line in read_as():
         say(line)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scaleright.press.parameters import Parameter, ParameterError, accepted, refusal, show
+from scaleright.parameters import Parameter, ParameterError, accepted, refusal, show
 
 MOST_SCENARIOS = 100_000
 """Beyond this a sweep of notebooks is the wrong tool: a formula of the library takes a million
@@ -62,7 +62,7 @@ def read_grid(
     ParameterError : names every wrong value, what is allowed and the nearest valid choice; also an
         empty list, a value given twice, and a grid of more than `MOST_SCENARIOS`.
 
-    >>> from scaleright.press.parameters import parse
+    >>> from scaleright.parameters import parse
     >>> hours, plan = "hours: int = 8  # [h] (0..24)", 'plan: str = "spot"  # (spot | on demand)'
     >>> swept = [("hours", "4,8"), ("plan", "on demand, spot"), ("hours", "12")]
     >>> read_grid(parse(f"{hours}\n{plan}"), swept)

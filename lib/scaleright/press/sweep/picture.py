@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scaleright.parameters import Parameter, show
 from scaleright.press import write_whole
-from scaleright.press.parameters import Parameter, show
 
 PAGE, PICTURE = "sweep.html", "sweep.svg"
 _PANEL_WIDTH = 280

@@ -1,4 +1,4 @@
-"""The rules that parameters cells name about published evidence; `rulebook` says what a rule is."""
+"""Rules about published evidence."""
 
 
 def judged_serving(source: str, figure: str) -> None:
@@ -22,6 +22,3 @@ def judged_training(source: str, kind: str) -> None:
         raise ValueError(
             f"{source} published no such run that can be judged; allowed for it: {', '.join(kinds)}"
         )
-
-
-RULES = (judged_serving, judged_training)

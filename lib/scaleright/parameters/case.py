@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from scaleright.names import MOST_SAID, brief, suggestion
-from scaleright.press.parameters.declaration import Declared, looks_declared, parse
-from scaleright.press.parameters.nearby import what_works, with_offer
-from scaleright.press.parameters.parameter import Parameter, show
+from scaleright.parameters.declaration import Declared, looks_declared, parse
+from scaleright.parameters.nearby import what_works, with_offer
+from scaleright.parameters.parameter import Parameter, show
 
 
 class ParameterError(ValueError):
@@ -88,7 +88,7 @@ def validate(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
     >>> validate(parse("hours: float = 8  # use per day [h/day] (0..24)"),
     ...     {"hours": "30", "hour": 3})
     Traceback (most recent call last):
-    scaleright.press.parameters.case.ParameterError: hours = 30: outside 0 to 24 h/day
+    scaleright.parameters.case.ParameterError: hours = 30: outside 0 to 24 h/day
     hour: no such parameter; nearest: hours
     """
     values = accepted(parameters, given)

@@ -15,15 +15,16 @@ comments of the form
 
     # check: rule(name, other), rule(name)
 
-with the functions of `rules`, which refuse values that do not go together. The lines feed the
-command line, the reader's table, a chart's slider and, inside the chapter, `case()`. papermill's
-own inspection reads the same lines (all but those with `| None`, which its pattern lacks).
+with the functions of `scaleright.rules`, which refuse values that do not go together. The lines
+feed the command line, the reader's table, a chart's slider and, inside the chapter, `case()`.
+papermill's own inspection reads the same lines (all but those with `| None`, which its pattern
+lacks).
 
 `declaration` reads the lines, `parameter` takes one value, `rules` know what goes together, `case`
 checks and holds a reader's values.
 """
 
-from scaleright.press.parameters.case import (
+from scaleright.parameters.case import (
     COLUMNS,
     Case,
     ParameterError,
@@ -34,16 +35,13 @@ from scaleright.press.parameters.case import (
     table,
     validate,
 )
-from scaleright.press.parameters.declaration import (
+from scaleright.parameters.declaration import (
     FORM,
     DeclarationError,
     Declared,
-    chapter_notebook,
-    declared,
     parse,
-    tagged,
 )
-from scaleright.press.parameters.parameter import Parameter, show
+from scaleright.parameters.parameter import Parameter, show
 
 __all__ = [
     "COLUMNS",
@@ -55,13 +53,10 @@ __all__ = [
     "ParameterError",
     "accepted",
     "case",
-    "chapter_notebook",
-    "declared",
     "parse",
     "refusal",
     "rows",
     "show",
     "table",
-    "tagged",
     "validate",
 ]

@@ -1,6 +1,13 @@
-"""The rules that parameters cells name about prices; `rulebook` says what a rule is."""
+"""Rules about prices and who asks them."""
 
 from scaleright.names import one_of
+
+
+def listed(accelerator: str) -> None:
+    """A chip of which somebody lists an hour on demand."""
+    from scaleright.market.listed import listed_chips
+
+    one_of(accelerator, listed_chips(), "accelerator that somebody rents out")
 
 
 def plausible_rent(accelerator: str, usd_per_hour: float | None) -> None:
@@ -65,6 +72,3 @@ def committed(accelerator: str, commit_with: str | None) -> None:
     from scaleright.decisions.cloud_choice import require_commitment
 
     require_commitment(accelerator, commit_with)
-
-
-RULES = (plausible_rent, priced, for_sale, hosted, sold_as, on_the_market, committed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scaleright.names import brief
 
 if TYPE_CHECKING:
-    from scaleright.press.parameters.parameter import Parameter
+    from scaleright.parameters.parameter import Parameter
 
 _SUFFIXES = (".json", ".toml", ".yaml", ".yml")
 """Those of `catalog.SUFFIXES`, which takes long to import."""

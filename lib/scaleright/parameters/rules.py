@@ -1,18 +1,22 @@
 """What the values of a chapter's parameters must be together: the lines `# check: rule(parameter,
-other)` of a parameters cell, which name functions of `rulebook`.
+other)` of a parameters cell, which name functions of `scaleright.rules`.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+import importlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from scaleright.names import brief, one_of
-from scaleright.press.parameters.parameter import show
-from scaleright.press.parameters.rulebook import RULES
+from scaleright.parameters.parameter import show
 
+BOOK_OF_RULES = "scaleright.rules"
+"""What is above this room, since rules know chips, engines and prices: it is found by its name, and
+of it the one module that a rule stands in.
+"""
 MOST_NAMED = 3
 """Values that a refusal names even where they are as declared."""
 
@@ -30,7 +34,7 @@ class Rule:
         """
         values = [case[name] for name in self.parameters]
         try:
-            RULES[self.name](*values)
+            known()[self.name](*values)
         except (KeyError, IndexError):
             raise  # bugs, not wrong input
         except (ValueError, LookupError) as error:
@@ -44,7 +48,12 @@ class Rule:
         return ""
 
 
-def read(check: str, known: Iterable[str]) -> tuple[Rule, ...]:
+def known() -> Mapping[str, Callable[..., None]]:
+    """Every rule by its name."""
+    return importlib.import_module(BOOK_OF_RULES).RULES
+
+
+def read(check: str, names: Iterable[str]) -> tuple[Rule, ...]:
     """The rules that a line names: calls with names of parameters, separated by commas.
 
     Raises
@@ -62,7 +71,7 @@ def read(check: str, known: Iterable[str]) -> tuple[Rule, ...]:
     if not rules:
         raise ValueError("expected rule(parameter, other), rule(parameter), ...")
     for rule in rules:
-        one_of(rule.name, RULES, "rule")
+        one_of(rule.name, known(), "rule")
         for name in rule.parameters:
-            one_of(name, known, "parameter")
+            one_of(name, names, "parameter")
     return tuple(rules)

@@ -5,19 +5,15 @@ the form.
 from __future__ import annotations
 
 import ast
-import copy
-import functools
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import Any
 
-from scaleright.press import Book, PressError
-from scaleright.press.parameters import rules
-from scaleright.press.parameters.parameter import CATALOG, Parameter
+from scaleright.parameters import rules
+from scaleright.parameters.parameter import CATALOG, Parameter
 
 FORM = (
     "name: float|int|str|bool [| None] = default  # meaning [unit] "
@@ -37,7 +33,7 @@ _OWN = re.compile(r"(.*\S)\s*,\s+or\s+a\s+config\.json\s*", re.DOTALL)
 _RESERVED = {"filled", "parameters", "table", "values"}
 
 
-class DeclarationError(PressError):
+class DeclarationError(ValueError):
     """A parameters cell that does not follow the form."""
 
 
@@ -171,39 +167,6 @@ def _allowed(kind: str, allowed: str | None) -> dict[str, Any]:
         )
         raise ValueError(f"expected {forms} at the end")
     return {}
-
-
-def tagged(cells: Iterable[Any], tag: str) -> Any | None:
-    """The first cell that carries a tag."""
-    return next((cell for cell in cells if tag in cell.metadata.get("tags", ())), None)
-
-
-def chapter_notebook(text: Path) -> Any:
-    """A chapter's text as a notebook of the caller's own; the same text is parsed once."""
-    return copy.deepcopy(_parsed(text.read_text(encoding="utf-8")))
-
-
-@functools.cache
-def _parsed(text: str) -> Any:
-    import jupytext
-
-    return jupytext.reads(text, fmt="md:myst")
-
-
-def declared(chapter: str, book: Book | None = None) -> Declared:
-    """The parameters of a chapter, from its text.
-
-    Raises
-    ------
-    PressError : no such chapter, no cell tagged `parameters`, or a malformed line in it.
-    """
-    from scaleright.catalog.memory import remembered
-
-    book = book or Book.find()
-    cell = tagged(chapter_notebook(book.text(book.chapter(chapter))).cells, "parameters")
-    if cell is None:
-        raise DeclarationError(f"{chapter}: no cell is tagged parameters; its lines are {FORM}")
-    return remembered(parse)(cell.source, f"{chapter}, parameters cell")
 
 
 def looks_declared(source: str) -> bool:

@@ -1,6 +1,39 @@
-"""The rules that parameters cells name about how many chips a run takes; `rulebook` says what a
-rule is.
-"""
+"""Rules about training runs: what fits on how many chips, and what they get done."""
+
+
+def splits(
+    model: str,
+    accelerator: str,
+    chips: int,
+    sequence: int,
+    batch: int,
+    precision: str,
+    task: str = "pretrain",
+) -> None:
+    """A training run that some layout splits over its chips and that fits in their memory."""
+    from scaleright import catalog
+    from scaleright.training.layout import TrainingRun
+    from scaleright.training.search import require_layout
+
+    chip = catalog.accelerator(accelerator)
+    require_layout(TrainingRun(catalog.model(model), chip, chips, sequence, batch, precision, task))
+
+
+def pretrains(model: str, accelerator: str, chips: int, batch: str, precision: str) -> None:
+    """A pretraining run as `splits`; a chip without the format runs in BF16."""
+    from scaleright import catalog
+    from scaleright.costs.platforms import BATCHES, format_on, usual_sequence
+    from scaleright.training.layout import TrainingRun
+    from scaleright.training.search import require_layout
+
+    shape, chip = catalog.model(model), catalog.accelerator(accelerator)
+    sequence, form = usual_sequence(shape), format_on(accelerator, precision)
+    run = TrainingRun(shape, chip, chips, sequence, BATCHES[batch] // sequence, form)
+    try:
+        require_layout(run, context=1)
+    except ValueError as error:  # the chapter has no such parameters
+        said = str(error).replace(", context = 1", "").replace("global_batch", "sequences a step")
+        raise ValueError(said) from None
 
 
 def holds(model: str, accelerator: str, chips: int, batch: str) -> None:
@@ -71,6 +104,3 @@ def meets_deadline(
     terms = {"tokens": tokens, "law": law, "critical_batch": critical_batch, **queue}
     case = cluster_limits.case_of(model, accelerator, batch, failures, checkpoint_minutes, terms)
     cluster_limits.require_in_time(case, deadline_days)
-
-
-RULES = (holds, gets_done, keeps_work, shared_by, meets_deadline)

@@ -1,4 +1,4 @@
-"""The rules that parameters cells name about a day's traffic; `rulebook` says what a rule is."""
+"""Rules about a day of requests."""
 
 
 def serves_day(
@@ -14,6 +14,22 @@ def serves_day(
     from scaleright.costs.day_choices import require_engine
 
     require_engine(model, accelerator, trace, prefixes, cached_share, pace_tokens_per_s, ttft_s)
+
+
+def serves_workload(
+    model: str, accelerator: str, trace: str, pace_tokens_per_s: float, ttft_s: float
+) -> None:
+    """An engine of one node that serves so, with the prompts kept that fit in its memory."""
+    serves_day(model, accelerator, trace, "what fits", None, pace_tokens_per_s, ttft_s)
+
+
+def keeps_or_spreads(data: str, regions: str) -> None:
+    """Data that stay in the house, or a service in several regions."""
+    if data == "may not leave" and regions == "several":
+        raise ValueError(
+            "data that may not leave rule out every cloud, and several regions rule out one place"
+            " of your own; allowed: one region, or data that may leave or stay in the region"
+        )
 
 
 def pays_for_a_node(
@@ -36,22 +52,3 @@ def pays_for_a_node(
             f"less than one {accelerator} costs in a year, {least:,.0f} USD at {usd:.2f} an hour;"
             " allowed: that or more, or 0 for no budget"
         )
-
-
-def serves_workload(
-    model: str, accelerator: str, trace: str, pace_tokens_per_s: float, ttft_s: float
-) -> None:
-    """An engine of one node that serves so, with the prompts kept that fit in its memory."""
-    serves_day(model, accelerator, trace, "what fits", None, pace_tokens_per_s, ttft_s)
-
-
-def keeps_or_spreads(data: str, regions: str) -> None:
-    """Data that stay in the house, or a service in several regions."""
-    if data == "may not leave" and regions == "several":
-        raise ValueError(
-            "data that may not leave rule out every cloud, and several regions rule out one place"
-            " of your own; allowed: one region, or data that may leave or stay in the region"
-        )
-
-
-RULES = (serves_day, serves_workload, keeps_or_spreads, pays_for_a_node)

@@ -1,4 +1,4 @@
-"""The rules that parameters cells name about tiers of models; `rulebook` says what a rule is."""
+"""Rules about tiers of models."""
 
 
 def better_than_chance(caught: float, false_alarm: float) -> None:
@@ -40,15 +40,13 @@ def tier_served(
     rented out so and keep its pace.
     """
     from scaleright import market
-    from scaleright.press.parameters.rulebook import RULES
+    from scaleright.rules.prices import priced
+    from scaleright.rules.serving import keeps_pace
 
     if served_on == "API":
         return
     if model in market.closed_models():
         raise ValueError("its maker alone serves it, so it cannot be rented; choose API")
-    RULES["priced"](accelerator, contract, "median", rent_usd_per_hour)
+    priced(accelerator, contract, "median", rent_usd_per_hour)
     load = input_tokens, output_tokens, 0.0
-    RULES["keeps_pace"](model, accelerator, "usual", pace_tokens_per_s, *load)
-
-
-RULES = (better_than_chance, rising, tier_served)
+    keeps_pace(model, accelerator, "usual", pace_tokens_per_s, *load)

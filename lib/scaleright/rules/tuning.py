@@ -1,4 +1,4 @@
-"""The rules that parameters cells name about post-training; `rulebook` says what a rule is."""
+"""Rules about post-training."""
 
 
 def tunable(
@@ -90,6 +90,3 @@ def tunes(
         raise ValueError(
             f"{method} of {model} does not fit in the memory of {chips} {accelerator}; {more}{lora}"
         )
-
-
-RULES = (tunable, tunes)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from scaleright.press.parameters.own_models import by_size, own_shape
-from scaleright.press.parameters.parameter import Parameter, show
+from scaleright.parameters.own_models import by_size, own_shape
+from scaleright.parameters.parameter import Parameter, show
 from scaleright.units import figure
 
 _OPTIONS = 8
@@ -43,7 +43,7 @@ def what_works(
         tried first, and among them the later ones: a chapter declares what it is about first
     refused : whether the rules refuse a case
 
-    >>> from scaleright.press.parameters import parse
+    >>> from scaleright.parameters import parse
     >>> pair = parse('''first: str = "a"  # one (a | b | c)
     ... second: str = "b"  # other (a | b | c)''')
     >>> what_works(pair, {"first": "b", "second": "b"}, ["first", "second"],

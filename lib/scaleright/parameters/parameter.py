@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from scaleright.names import brief, suggestion
-from scaleright.press.parameters import own_models
+from scaleright.parameters import own_models
 from scaleright.units import MINUS
 
 _OTHER_MONEY = re.compile(r"[€£¥₹]|\b(EUR|GBP|JPY|CNY|CHF|INR|CAD|AUD)\b", re.IGNORECASE)

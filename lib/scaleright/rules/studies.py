@@ -1,6 +1,4 @@
-"""The rules that parameters cells name about a study of many small runs; `rulebook` says what a
-rule is.
-"""
+"""Rules about a study of many small runs."""
 
 
 def fits_on(model: str, accelerator: str, run_on: str, precision: str) -> None:
@@ -35,6 +33,3 @@ def pays_a_node(
     if paid != "own":
         price = accelerator, contract, seller, rent_usd_per_hour
         require_a_node(model, tokens, run_on, precision, price, budget_usd)
-
-
-RULES = (fits_on, smaller_than, pays_a_node)

@@ -1,0 +1,50 @@
+"""Rules about one chip or one model of the catalog: a chapter offers the entries that keep them."""
+
+from scaleright.names import nearest, one_of
+
+
+def decoder(model: str) -> None:
+    """A model that writes tokens."""
+    from scaleright import catalog
+
+    decoders = [name for name, shape in catalog.models().items() if shape.causal]
+    if model not in decoders:
+        nearest(model, decoders, "model that writes tokens (an encoder only reads them)")
+
+
+def computes(accelerator: str) -> None:
+    """A chip with a BF16 peak, a bandwidth and a memory."""
+    from scaleright import market
+
+    one_of(
+        accelerator, market.matmul_chips(), "accelerator with a BF16 peak, a bandwidth and a memory"
+    )
+
+
+def of_a_cluster(accelerator: str) -> None:
+    """A chip of which clusters are rented out."""
+    from scaleright.costs.pretraining import cluster_chip
+
+    cluster_chip(accelerator)
+
+
+def within_context(model: str, *tokens: int) -> None:
+    """Tokens in view, together at most the longest context that the model was published with.
+
+    A release that goes by another name than the shape of the catalog may have a context of its own.
+    """
+    from scaleright import catalog
+
+    longest = catalog.model(model).max_context
+    if catalog.model(model).name == model and 0 < longest < sum(tokens):
+        raise ValueError(f"longer than the {longest:,} tokens that {model} was made for")
+
+
+def linked(accelerator: str, fabric_gb_per_s: float | None) -> None:
+    """A chip whose fabric is known, or given."""
+    from scaleright import catalog
+
+    if fabric_gb_per_s is None and not catalog.accelerator(accelerator).scale_up_bytes_per_s:
+        raise ValueError(
+            f"the catalog has no fabric between {accelerator}: give fabric_gb_per_s [GB/s]"
+        )

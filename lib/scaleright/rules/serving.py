@@ -1,0 +1,140 @@
+"""Rules about engines that serve a model in a format, at a pace."""
+
+
+def served_as(model: str, accelerator: str, precision: str) -> None:
+    """A model that a chip serves in a format."""
+    from scaleright import catalog
+    from scaleright.inference.formats import resolved
+
+    resolved(catalog.model(model), catalog.accelerator(accelerator), precision)
+
+
+def served_in(accelerator: str, precision: str) -> None:
+    """A chip that serves the model which stands for others in a format."""
+    from scaleright.costs.training_fleet import MODEL
+
+    served_as(MODEL, accelerator, precision)
+
+
+def both_serve(bet: str, rival: str, mixture: str, dense: str, precision: str) -> None:
+    """Two chips that both serve two models of MLPerf in a format."""
+    from scaleright.decisions.bets_served import require_served
+
+    require_served(bet, rival, mixture, dense, precision)
+
+
+def as_fast(
+    model: str,
+    request: str,
+    drafts: str,
+    newer: str,
+    newer_precision: str,
+    older: str,
+    older_precision: str,
+    speed: int,
+) -> None:
+    """Two chips that both write at a speed per user, each in its format."""
+    from scaleright.decisions.vendor_evidence import require_speed
+
+    forms = {newer: newer_precision, older: older_precision}
+    require_speed(model, request, drafts, forms, speed)
+
+
+def serves(
+    model: str,
+    accelerator: str,
+    precision: str,
+    chips: str,
+    input_tokens: int,
+    output_tokens: int,
+    cached_share: float,
+) -> None:
+    """A server that holds the model in a format, and one request beside it."""
+    from scaleright import catalog
+    from scaleright.inference.lengths import Load
+    from scaleright.inference.server import require_server
+    from scaleright.inference.server_steps import FEWEST
+
+    require_server(
+        catalog.model(model),
+        catalog.accelerator(accelerator),
+        precision,
+        None if chips == FEWEST else int(chips),
+        Load(input_tokens, output_tokens, cached_share),
+    )
+
+
+def grouped(
+    model: str,
+    accelerator: str,
+    precision: str,
+    batching: str,
+    static_batch: int,
+    requests_per_s: float,
+    input_tokens: float,
+    output_tokens: float,
+    length_spread: float,
+    tpot_ms: float,
+    prefix_share: float,
+) -> None:
+    """A service that some group of chips holds and keeps the pace of."""
+    import math
+
+    from scaleright import catalog
+    from scaleright.inference.curves import curves
+    from scaleright.inference.deployment import Deployment
+    from scaleright.inference.fleet import Service, groups
+    from scaleright.inference.formats import resolved
+    from scaleright.inference.lengths import Load
+    from scaleright.inference.nodes import engines_like
+    from scaleright.inference.pacing import continuous_rate, static_rate
+
+    shape, chip = catalog.model(model), catalog.accelerator(accelerator)
+    precision, tpot_s = resolved(shape, chip, precision), tpot_ms / 1e3
+    deployment = Deployment(shape, chip, precision, software="vLLM 0.17.0", kv_precision="BF16")
+    load = Load(input_tokens, output_tokens, input_cv=length_spread, output_cv=length_spread)
+    batch = {"one at a time": 1, "static": static_batch}.get(batching)
+    limits = {"batch": batch, "tpot_s": tpot_s, "prefix_share": prefix_share}
+    groups(Service(deployment, load, requests_per_s, **limits))
+    # The page's groups are curves through those engines, which may miss a pace by a hair.
+    kept = (
+        continuous_rate(one, load, tpot_s)[1]
+        if batch is None
+        else static_rate(one, load, batch, tpot_s)
+        for one in curves(engines_like(deployment))
+    )
+    if all(map(math.isnan, kept)):
+        raise ValueError(
+            f"tpot_ms = {tpot_ms:g}: {model} in {precision} on {accelerator} needs more for a token"
+        )
+
+
+def keeps_pace(
+    model: str,
+    accelerator: str,
+    precision: str,
+    pace_tokens_per_s: float,
+    input_tokens: int,
+    output_tokens: int,
+    cached_share: float,
+) -> None:
+    """A model that some server of a node writes with in a format at that pace."""
+    from scaleright import catalog
+    from scaleright.inference.curves import curves
+    from scaleright.inference.lengths import Load
+    from scaleright.inference.nodes import engines
+    from scaleright.inference.pacing import fastest
+
+    load = Load(input_tokens, output_tokens, cached_share)
+    found = engines(catalog.model(model), catalog.accelerator(accelerator), precision)
+    known = curves(found) if found else []
+    best = fastest(known, load, 1 / pace_tokens_per_s) if known else None
+    if best and best.kept:
+        return
+    alone = [1 / one.at(1.0, load).tpot_s for one in known if one.slots(load) >= 1]
+    reason = (
+        f"the fastest writes {max(alone):.3g} to one reader alone"
+        if alone
+        else "such requests do not fit in the memory of 8 chips"
+    )
+    raise ValueError(f"no server of one node writes so many tokens a second; {reason}")
