@@ -148,7 +148,7 @@ def test_every_written_claim_is_quoted_and_every_chapter_keeps_two_or_three(line
 
 
 def test_every_chapter_with_claims_belongs_to_one_subject(lines):
-    chapters = [chapter for known in listing.SUBJECTS.values() for chapter in known]
+    chapters = [chapter for known in entries.SUBJECTS.values() for chapter in known]
     assert len(chapters) == len(set(chapters))
     assert entries.subject_of("a_new_chapter") == "a new chapter"
     assert {line.subject for line in lines} >= {"serving", "training", "chips"}
