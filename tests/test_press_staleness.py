@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,9 +10,11 @@ from types import SimpleNamespace
 import pytest
 from press_cases import SCENARIO, declare, executed, finish
 from scaleright import REMEMBERED
-from scaleright.press import Book, PressError, build, scenarios, staleness
+from scaleright.press import Book, PressError, build, scenarios, write_whole
 from scaleright.press.execute import Job, Run
-from scaleright.press.staleness import Inputs
+from scaleright.press.imports import asked_by, behind
+from scaleright.press.staleness import NEW, Inputs, reasons
+from scaleright.press.used import Used
 
 
 def test_a_chapter_is_fresh_until_something_it_depends_on_changes(book):
@@ -22,32 +25,34 @@ def test_a_chapter_is_fresh_until_something_it_depends_on_changes(book):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "notebooks/text/tiny.md",
-        "requirements.txt",
-        "book/references.bib",
-        "data/datapackage.json",
-        "data/prices.csv",
-    ],
+    ["notebooks/text/tiny.md", "requirements.txt", "data/datapackage.json", "data/prices.csv"],
 )
-def test_a_changed_input_makes_a_chapter_stale(book, name):
+def test_a_changed_input_makes_a_chapter_stale_and_says_so(book, name):
     finish(book)
     with (book.root / name).open("a", encoding="utf-8") as file:
-        file.write("\n")
+        file.write("\n#" if name.endswith("json") else "\n")
     assert Inputs(book).stale() == ["tiny"]
+    assert Inputs(book).why("tiny") == f"{name} has changed"
 
 
-def test_a_changed_library_makes_a_chapter_stale(book, monkeypatch):
-    finish(book)
-    monkeypatch.setattr(staleness, "library", lambda: "another")
-    assert Inputs(book).stale() == ["tiny"]
-
-
-@pytest.mark.parametrize("name", ["data/unread.csv", "book/index.md", "_config.yml"])
+@pytest.mark.parametrize(
+    "name", ["data/unread.csv", "book/index.md", "book/references.bib", "_config.yml"]
+)
 def test_what_a_chapter_does_not_read_leaves_it_fresh(book, name):
     finish(book)
     (book.root / name).write_text("title: changed")
     assert Inputs(book).stale() == []
+
+
+def test_the_entry_of_a_table_counts_with_the_table(book):
+    package = book.data / "datapackage.json"
+    entries = [{"path": f"{name}.csv", "title": name} for name in ("prices", "unread")]
+    package.write_text(json.dumps({"resources": entries}))
+    finish(book)
+    package.write_text(json.dumps({"resources": [entries[0], entries[1] | {"title": "Other"}]}))
+    assert Inputs(book).stale() == []
+    package.write_text(json.dumps({"resources": [entries[0] | {"title": "Other"}, entries[1]]}))
+    assert Inputs(book).why("tiny") == "data/prices.csv has changed"
 
 
 def test_a_chapter_without_a_data_record_is_taken_to_read_every_table(book):
@@ -56,13 +61,58 @@ def test_a_chapter_without_a_data_record_is_taken_to_read_every_table(book):
     assert Inputs(book).stale() == ["tiny"]
 
 
-def test_a_deleted_table_or_a_damaged_result_makes_a_chapter_stale(book):
+def test_a_file_that_a_run_opened_counts_and_one_that_builds_make_does_not(book):
+    opened = [book.root / name for name in ("book/extra.yml", "notes.txt", "_build/x", "lib/y")]
+    for path in opened:
+        write_whole(path, "a: 1\n")
+    used = Used(files=(*map(str, opened), "/etc/hostname"))
+    Inputs(book).keep(Run(Job("tiny"), executed("prices"), 1.0, used))
+    for path in opened[2:]:
+        path.write_text("a: 2\n")
+    assert Inputs(book).stale() == []
+    for path in opened[:2]:
+        path.write_text("a: 2\n")
+        assert Inputs(book).why("tiny") == f"{path.relative_to(book.root)} has changed"
+        path.write_text("a: 1\n")
+
+
+def _spoiled(record: Path, **fields: object) -> None:
+    record.write_text(json.dumps(json.loads(record.read_text()) | fields))
+
+
+@pytest.mark.parametrize(
+    "spoil, says",
+    [
+        (lambda record: record.write_text("{"), "the record of the last run is damaged"),
+        (lambda record: record.write_bytes(b"\xff"), "the record of the last run is damaged"),
+        (lambda record: record.write_text("[]"), "the record of the last run is damaged"),
+        (lambda record: _spoiled(record, inputs={}), "the record of the last run is damaged"),
+        (lambda record: _spoiled(record, inputs=None), "the record of the last run is damaged"),
+        (
+            lambda record: record.with_suffix(".ipynb").write_bytes(b"{}"),
+            "what the last run gave is missing or was changed",
+        ),
+        (
+            lambda record: record.with_suffix(".ipynb").unlink(),
+            "what the last run gave is missing or was changed",
+        ),
+    ],
+)
+def test_a_damaged_record_or_result_runs_again_with_one_line_that_says_why(book, spoil, says):
     finish(book)
-    book.executed("tiny").write_bytes(b"{}")
-    assert Inputs(book).stale() == ["tiny"]
-    finish(book)
-    (book.data / "prices.csv").unlink()
-    assert Inputs(book).stale() == ["tiny"]
+    spoil(book.executed("tiny").with_suffix(".json"))
+    assert Inputs(book).why("tiny") == says
+    said = reasons({"tiny": says, "other": NEW})
+    assert said == [f"{says}: tiny runs again"]
+
+
+def test_a_table_that_vanishes_before_or_during_a_run_makes_it_run_again(book):
+    inputs = Inputs(book)
+    (book.data / "prices.csv").rename(book.data / "moved")
+    inputs.keep(Run(Job("tiny"), executed("prices"), 1.0))
+    assert Inputs(book).why("tiny") == "data/prices.csv is missing"
+    Inputs(book).keep(Run(Job("tiny"), executed("prices"), 1.0))  # it ran without
+    assert Inputs(book).why("tiny") == "data/prices.csv is missing"
 
 
 def test_a_change_during_a_run_is_not_taken_for_run(book):
@@ -72,22 +122,51 @@ def test_a_change_during_a_run_is_not_taken_for_run(book):
     assert Inputs(book).stale() == ["tiny"]
 
 
-def test_the_librarys_hash_covers_what_chapters_import_and_not_the_press():
-    assert staleness.library() == staleness.library()
-    assert staleness._INSIDE_CHAPTERS and all(
-        (staleness._LIBRARY / name).exists() for name in staleness._INSIDE_CHAPTERS
-    )
+def test_dates_decide_nothing(book):
+    finish(book)
+    for year in (1971, 2100):  # a clock that jumped
+        for path in book.root.rglob("*"):
+            os.utime(path, (moment := (year - 1970) * 31_556_952, moment))
+        assert Inputs(book).stale() == []
 
 
-def test_what_a_chapter_shows_is_part_of_its_own_inputs_alone(book, tmp_path, monkeypatch):
-    monkeypatch.setattr(staleness, "_LIBRARY", tmp_path / "library")
-    shown = tmp_path / "library" / "chapters"
-    shown.mkdir(parents=True)
-    before = Inputs(book).key("tiny", [])
-    (shown / "another.py").write_text("")
-    assert Inputs(book).key("tiny", []) == before
-    (shown / "tiny.py").write_text("")
-    assert Inputs(book).key("tiny", []) != before
+# What stands behind a module
+
+
+def test_imports_count_wherever_they_stand_and_those_for_types_alone_do_not():
+    found = behind(["scaleright.parameters"])
+    assert {"scaleright", "scaleright.catalog", "scaleright.transformer"} <= found  # when called
+    assert not any(name.startswith(("scaleright.rules", "scaleright.press")) for name in found)
+    assert behind(["scaleright.no_such_module"]) == frozenset()
+
+
+def test_the_cells_of_a_text_say_what_they_import():
+    text = """\
+```{code-cell} ipython3
+:tags: [answer]
+
+import numpy as np
+from scaleright import catalog
+def late():
+    import scaleright.units
+```
+```{code-cell} ipython3
+%pip install
+```
+from scaleright import charts
+"""
+    assert asked_by(text) == {"scaleright", "scaleright.catalog", "scaleright.units"}
+
+
+MOST_BEHIND_EVERY_CHAPTER = 90
+
+
+def test_few_modules_stand_behind_every_chapter():
+    book = Book(Path(__file__).resolve().parents[1])
+    of_each = [behind(asked_by(book.text(chapter).read_text())) for chapter in book.chapters()]
+    common = frozenset.intersection(*of_each)
+    assert len(of_each) > 20 and "scaleright.charts" in common
+    assert len(common) <= MOST_BEHIND_EVERY_CHAPTER, sorted(common)
 
 
 def test_a_scenario_is_fresh_until_its_values_or_its_chapter_change(book):
@@ -187,9 +266,10 @@ def test_later_builds_have_what_was_found_in_the_same_tables_and_no_others(tmp_p
     monkeypatch.delenv(REMEMBERED, raising=False)
     kept = Book(tmp_path).build / "remembered"
     states = iter(["a", "a", "b", "b"])
-    inputs = SimpleNamespace(book=Book(tmp_path), remembered=lambda: kept / next(states))
-    found = []
+    found, now = [], kept / ""
+    inputs = SimpleNamespace(book=Book(tmp_path), remembered=lambda: now, behind_each={})
     for anew in (False, False, False, True):
+        now = kept / next(states)
         with build._remembering(inputs, anew):
             folder = Path(os.environ[REMEMBERED])
             found.append(folder.is_dir())

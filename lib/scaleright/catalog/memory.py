@@ -1,21 +1,25 @@
 """What is found in the tables is remembered: in a process, and among the processes of a build.
 
-A build sets `SCALERIGHT_REMEMBERED` to a folder that stands for one state of library and tables. A
-`shared` finding is kept there with the names of the tables behind it: it is computed once and not
-once a page.
+A build sets `SCALERIGHT_REMEMBERED` to a folder that stands for one state of the tables, in which
+`modules.json` tells the state of each module with all that it imports. A `shared` finding is kept
+there, for that state of its module, with the names of the tables behind it: it is computed once and
+not once a page, nor again where something else of the library has changed.
 """
 
 import copyreg
 import functools
+import inspect
+import json
 import os
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
-from scaleright import REMEMBERED
+from scaleright import MODULES, REMEMBERED
 from scaleright.catalog import tables
 from scaleright.catalog.own import own_told
 from scaleright.catalog.package import data_dir
@@ -96,16 +100,46 @@ def _find(
 
 def _find_once(function: Callable, given: tuple, named: Mapping, told: Any) -> tuple[Any, set[str]]:
     """What a function finds, unless another process of the build has found it; where its calls
-    cannot be told from others, each process finds it.
+    cannot be told from others, or the state of its modules is not known, each process finds it.
     """
     folder, name = os.environ.get(REMEMBERED), getattr(function, "__qualname__", "<")
-    if not folder or "<" in name or function.__module__ == "__main__":
+    if not folder or "<" in name:
+        return _find(function, given, named)
+    modules = dict.fromkeys([function.__module__, *_modules_of([*given, *named.values()])])
+    of, *others = [_state(Path(folder), module) for module in modules]
+    if not all((of, *others)):
         return _find(function, given, named)
     try:
-        full = f"{function.__module__}.{name}"
-        return pickle.loads(_kept_in(folder)(full, told, function, given, named))  # noqa: S301, ours
+        full, find = f"{function.__module__}.{name}", _kept_in(Path(folder, of))
+        return pickle.loads(find(full, (told, *others), function, given, named))  # noqa: S301, ours
     except pickle.PicklingError:
         return _find(function, given, named)
+
+
+def _modules_of(values: Iterable[Any]) -> Iterator[str]:
+    """The modules of the library in which functions and the classes of values stand."""
+    for of in values:
+        owner = of if isinstance(of, type) or inspect.isfunction(of) else type(of)
+        if owner.__module__.partition(".")[0] == __name__.partition(".")[0]:
+            yield owner.__module__
+
+
+def _state(folder: Path, module: str) -> str:
+    """The state of a module with all that it imports, nothing where that is not known. A folder
+    that does not tell stands for one state of all of them.
+    """
+    known = _states(folder)
+    return "one" if known is None and module != "__main__" else (known or {}).get(module, "")
+
+
+@functools.cache
+def _states(folder: Path) -> Mapping[str, str] | None:
+    try:
+        return json.loads((folder / MODULES).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return {}
 
 
 def _find_named(name: str, told: Any, function: Callable, given: tuple, named: Mapping) -> bytes:
@@ -124,7 +158,7 @@ def _find_named(name: str, told: Any, function: Callable, given: tuple, named: M
 
 
 @functools.cache
-def _kept_in(folder: str) -> Callable:
+def _kept_in(folder: Path) -> Callable:
     """`_find_named`, kept in this folder."""
     from joblib import Memory
 

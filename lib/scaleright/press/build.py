@@ -15,7 +15,7 @@ from scaleright.press.execute import Job
 from scaleright.press.pool import pooled
 from scaleright.press.scenarios import Scenario
 from scaleright.press.scenarios import jobs as checked
-from scaleright.press.staleness import Inputs
+from scaleright.press.staleness import Inputs, reasons
 
 Say = Callable[[str], object]
 """Takes a line for the person who waits."""
@@ -32,21 +32,34 @@ def publish(book: Book, jobs: int | None, force: bool, say: Say) -> None:
     with book.locked():
         site.recover(book)
         inputs = Inputs(book)
-        with _remembering(inputs, anew=force):
-            chapters = book.chapters() if force else inputs.stale()
-            scenarios = inputs.scenarios if force else inputs.stale_scenarios()
-            stale = [*chapters, *scenarios]
-            if not (current := not force and not stale and site.current(book)):
-                _run(inputs, chapters, scenarios, jobs, say)
-            if changed := force or not (current or site.current(book)):
-                say("rendering the site ...")
-                site.build(book, anew=force)
-            elif stale:
-                site.note_runs(book)
+        chapters = book.chapters() if force else inputs.stale()
+        scenarios = inputs.scenarios if force else inputs.stale_scenarios()
+        stale = [*chapters, *scenarios]
+        if changed := force or bool(stale) or not site.current(book):
+            with _remembering(inputs, anew=force):
+                changed = _renewed(inputs, chapters, scenarios, jobs, say, force)
         if outdated := notebooks.outdated(book):
             say(f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)")
         done = "built" if stale or changed else "nothing changed"
         say(f"{done}: {book.build / 'html' / 'index.html'}")
+
+
+def _renewed(
+    inputs: Inputs,
+    chapters: list[str],
+    scenarios: list[Scenario],
+    jobs: int | None,
+    say: Say,
+    force: bool,
+) -> bool:
+    """Run what is stale and render the site where it is not current; whether that was so."""
+    _run(inputs, chapters, scenarios, jobs, say)
+    if force or not site.current(inputs.book):
+        say("rendering the site ...")
+        site.build(inputs.book, anew=force)
+        return True
+    site.note_runs(inputs.book)
+    return False
 
 
 def store(book: Book, jobs: int | None, check: bool, say: Say) -> None:
@@ -75,9 +88,11 @@ def _remembering(inputs: Inputs, anew: bool = False) -> Iterator[None]:
     one of them found in the tables; what was found in others goes, or everything if `anew`.
     """
     folder = inputs.remembered()
-    for other in folder.parent.glob("*"):
-        if anew or other != folder:
+    kept = set() if anew else {folder, *(folder / state for state in inputs.behind_each.values())}
+    for other in (*folder.parent.glob("*"), *folder.glob("*/")):
+        if other not in kept:
             shutil.rmtree(other, ignore_errors=True)
+    inputs.remembered()
     before = os.environ.get(REMEMBERED)
     os.environ[REMEMBERED] = str(folder)
     try:
@@ -104,6 +119,12 @@ def _run(
     scenarios = scenarios or []
     checks.check(book, sorted({*chapters, *(scenario.chapter for scenario in scenarios)}))
     stale = len(chapters) + len(scenarios)
+    why = {Job(of).label: inputs.why(of) for of in chapters}
+    why |= {
+        Job(of.chapter, scenario=of.name).label: inputs.why(of.chapter, of.name) for of in scenarios
+    }
+    for line in reasons({name: of for name, of in why.items() if of}):
+        say(line)
     with pooled(book, stale, jobs or os.cpu_count() or 1) as pool:
         runs = [Job(chapter) for chapter in chapters]
         if scenarios:  # one that is wrong is reported with all others that are

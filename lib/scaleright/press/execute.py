@@ -17,6 +17,7 @@ from typing import Any
 
 from scaleright.press import COLLECTED_AFTER, Book, PressError, write_whole
 from scaleright.press.repository import setup_source
+from scaleright.press.used import Used
 
 CELL_TIMEOUT_S = 1800
 """A guard against a cell that never ends: cells take seconds, and minutes on a busy machine."""
@@ -54,11 +55,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: the notebook file's content and how long it took."""
+    """A finished run: the notebook file's content, how long it took, and what it used, None where
+    nobody noted that.
+    """
 
     job: Job
     content: bytes
     seconds: float
+    used: Used | None = None
 
 
 def load(text: Path):
@@ -157,6 +161,9 @@ def kernel_environment(build: Path) -> dict[str, str]:
         "c.HistoryManager.enabled = False",
         # else it compiles each cell twice, once to see whether it awaits
         "c.InteractiveShell.autoawait = False",
+        # what the run uses is noted from here on
+        "from scaleright.press import used",
+        "used.begin()",
     ]
     write_whole(profile / "ipython_kernel_config.py", "\n".join(lines) + "\n")
     return {

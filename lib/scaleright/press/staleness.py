@@ -1,14 +1,10 @@
 """Which chapters and scenarios must run again, decided from content and never from dates.
 
-A chapter's key is the hash of all it depends on: its text (code and parameters), what it shows (its
-module of `chapters`), its setup cell, the library, the pinned environment, the interpreter's
-version, the data package, the bibliography, and the tables it read on its last run, which its data
-record names. A chapter without a data record is taken to read every table. A scenario's key adds
-its parameter values.
-
-The library's part covers what any chapter can import, which leaves out the modules of single
-chapters, the press and the command line, except for `parameters` and `press/__init__.py`,
-where `case()` lives.
+A run is recorded with the digest of each of its inputs: the chapter's text, the modules that it
+asked for and all that these import, the tables and other files that it read, the parameters of its
+scenario, the pinned environment, the interpreter's version, the setup cell, what runs chapters. It
+stands as long as each input is what it was. Of a table counts its file and its entry in the data
+package. A run of which nobody noted what it used is taken to read every table.
 """
 
 from __future__ import annotations
@@ -17,20 +13,31 @@ import functools
 import hashlib
 import json
 import math
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+from scaleright import MODULES
 from scaleright.outputs import TABLES_MIME
 from scaleright.press import Book, write_whole
 from scaleright.press.execute import Job, Run, carried
+from scaleright.press.imports import LIBRARY, asked_by, behind, file_of, modules
 from scaleright.press.repository import setup_source
 from scaleright.press.scenarios import Scenario, read
+from scaleright.press.used import PACKAGE
 
-_LIBRARY = Path(__file__).resolve().parents[1]
-_OF_ONE_CHAPTER = "chapters/"
-_OUTSIDE_CHAPTERS = (_OF_ONE_CHAPTER, "press/", "cli.py")
-_INSIDE_CHAPTERS = ("press/__init__.py", "parameters/")
+_RUN_BY = tuple(f"{PACKAGE}.press.{name}" for name in ("execute", "texts", "used", "worker"))
+"""The modules that make of a text what is kept of its run."""
+_PACKAGE = "data/datapackage.json"
+"""The data package without the entries of its tables, each of which counts with its table."""
+_OF_ALL = ("requirements.txt", "the version of Python", "the setup cell", _PACKAGE)
+_NO_INPUTS = ("_build/", ".venv/", ".git/", "lib/", "data/", f"{PACKAGE}/")
+"""Folders of a book that hold no further inputs: modules and tables have digests already."""
+_IS_TABLE = re.compile(r"data/.*\.csv").fullmatch
+_MISSING = "missing"
+NEW = "it has not run yet"
 
 
 def digest(paths: Iterable[Path], root: Path) -> str:
@@ -42,95 +49,117 @@ def digest(paths: Iterable[Path], root: Path) -> str:
     return total.hexdigest()
 
 
+def _hash(content: bytes | str) -> str:
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+
+
 @functools.cache
 def library() -> str:
-    """Hash of the modules that any chapter can import."""
-    names = (path.relative_to(_LIBRARY).as_posix() for path in _LIBRARY.rglob("*.py"))
-    return digest(
-        (
-            _LIBRARY / n
-            for n in names
-            if n.startswith(_INSIDE_CHAPTERS) or not n.startswith(_OUTSIDE_CHAPTERS)
-        ),
-        _LIBRARY,
-    )
+    """Hash of all modules of the library."""
+    return digest(LIBRARY.glob(f"{PACKAGE}/**/*.py"), LIBRARY)
 
 
 class Inputs:
     """The inputs of all chapters and scenarios as they are now, so that a change during a run is
     not taken for run.
+
+    Each has a name: of a module its path in the library, of a table `data/NAME.csv`, of another
+    file its path in the book, of what is no file what it is called.
+
+    library : the folder with the package that chapters import
     """
 
-    def __init__(self, book: Book):
+    def __init__(self, book: Book, library: Path = LIBRARY):
         self.book = book
-        files = (
-            book.root / "requirements.txt",
-            book.root / "book" / "references.bib",
-            book.data / "datapackage.json",
-        )
-        shared = [digest([path], path.parent) for path in files]
-        self._shared = [
-            library(),
-            ".".join(map(str, sys.version_info[:2])),
-            setup_source(book.root),
-            *shared,
-        ]
-        self._texts = {
-            chapter: digest([book.text(chapter)], book.root)
-            + digest([_LIBRARY / _OF_ONE_CHAPTER / f"{chapter}.py"], _LIBRARY)
-            for chapter in book.chapters()
-        }
-        tables = (
-            path.relative_to(book.data).with_suffix("").as_posix()
-            for path in book.data.rglob("*.csv")
-        )
-        self._tables = {name: digest([book.data / f"{name}.csv"], book.data) for name in tables}
+        found = sorted(library.glob(f"{PACKAGE}/**/*.py"))
+        paths = {path.relative_to(library).as_posix(): path for path in found}
+        paths |= {path.relative_to(book.root).as_posix(): path for path in _files(book)}
+        self._digests = {name: _hash(path.read_bytes()) for name, path in paths.items()}
+        self._digests |= _tables(book)
+        self._digests["the version of Python"] = _hash(".".join(map(str, sys.version_info[:2])))
+        self._digests["the setup cell"] = _hash(setup_source(book.root))
         self.scenarios = read(book)
-        self._values = {
-            (s.chapter, s.name): json.dumps(s.parameters, sort_keys=True, default=str)
-            for s in self.scenarios
+        for of in self.scenarios:
+            values = json.dumps(of.parameters, sort_keys=True, default=str)
+            self._digests[_case(of.chapter, of.name)] = _hash(values)
+
+    # ---- the inputs of a run
+
+    def of(self, run: Run) -> dict[str, str]:
+        """The inputs of a finished run, as they were when this was made."""
+        chapter, scenario, used = run.job.chapter, run.job.scenario, run.used
+        text, tables = self.book.text(chapter), tables_read(run.content)
+        if used is None:  # nobody noted what it used
+            asked, opened = asked_by(text.read_text(encoding="utf-8")), set[str]()
+            read = map(_table, tables) if tables else filter(_IS_TABLE, self._digests)
+        else:
+            asked, opened = used.modules, set(filter(None, map(self._opened, used.files)))
+            read = map(_table, {*used.tables, *(tables or ())})
+        names = {
+            *map(_path, behind([*asked, *_RUN_BY])),
+            *read,
+            *opened,
+            text.relative_to(self.book.root).as_posix(),
+            *_OF_ALL,
+            *([_case(chapter, scenario)] if scenario else []),
         }
+        return {name: self._digest(name) for name in sorted(names)}
 
-    def key(self, chapter: str, tables: Iterable[str] | None, scenario: str = "") -> str:
-        """Hash of all that a run depends on when it reads these tables; None stands for all of
-        them.
+    def _opened(self, path: str) -> str:
+        """The name of a file of the book that a run has opened; none of any other, nor of what
+        counts otherwise or is made by builds.
         """
-        read = (
-            self._tables
-            if tables is None
-            else {name: self._tables.get(name, "missing") for name in tables}
-        )
-        case = [self._values[chapter, scenario]] if scenario else []
-        return hashlib.sha256(
-            json.dumps([self._texts[chapter], self._shared, sorted(read.items()), *case]).encode()
-        ).hexdigest()
+        try:
+            name = Path(path).resolve().relative_to(self.book.root.resolve()).as_posix()
+        except ValueError:
+            return ""
+        known = not name.startswith(_NO_INPUTS) and self._digest(name) != _MISSING
+        return name if known else ""
 
-    def remembered(self) -> Path:
-        """Where builds keep what they find in the tables: a folder for each state of all that this
-        depends on, whichever chapter asks.
-        """
-        state = json.dumps([self._shared, sorted(self._tables.items())])
-        return self.book.build / "remembered" / hashlib.sha256(state.encode()).hexdigest()[:16]
+    def _digest(self, name: str) -> str:
+        """The digest of an input; of a file that is none of those which runs usually read, now."""
+        path = self.book.root / name
+        if name not in self._digests and not name.startswith(_NO_INPUTS) and path.is_file():
+            self._digests[name] = _hash(path.read_bytes())
+        return self._digests.get(name, _MISSING)
+
+    # ---- what is stale
 
     def stale(self) -> list[str]:
         """Chapters whose last run does not stand for what they are now."""
-        return [chapter for chapter in self._texts if not self._fresh(chapter)]
+        return [chapter for chapter in self.book.chapters() if self.why(chapter)]
 
     def stale_scenarios(self) -> list[Scenario]:
         """Scenarios whose last run does not stand for what they are now."""
-        return [s for s in self.scenarios if not self._fresh(s.chapter, s.name)]
+        return [of for of in self.scenarios if self.why(of.chapter, of.name)]
 
-    def _fresh(self, chapter: str, scenario: str = "") -> bool:
+    def why(self, chapter: str, scenario: str = "") -> str:
+        """Why the last run of a chapter, or of one of its scenarios, does not stand for what it is
+        now; nothing if it does.
+        """
         executed = self.book.executed(chapter, scenario)
+        record = executed.with_suffix(".json")
+        if not record.exists():
+            return NEW
         try:
-            record = json.loads(executed.with_suffix(".json").read_text(encoding="utf-8"))
-            content = hashlib.sha256(executed.read_bytes()).hexdigest()
-            return (
-                record["key"] == self.key(chapter, record["tables"], scenario)
-                and record["content"] == content
-            )
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
+            told = json.loads(record.read_text(encoding="utf-8"))
+            inputs, content = told["inputs"], told["content"]
+            whole = told["sum"] == _sum(inputs)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            whole, inputs, content = False, {}, ""
+        if not whole:
+            return "the record of the last run is damaged"
+        if not executed.is_file() or _hash(executed.read_bytes()) != content:
+            return "what the last run gave is missing or was changed"
+        return next(filter(None, map(self._changed, inputs, inputs.values())), "")
+
+    def _changed(self, name: str, was: str) -> str:
+        now = self._digest(name)
+        if now == _MISSING:
+            return f"{name} is missing"
+        return "" if now == was else f"{name} has changed"
+
+    # ---- the order of runs, and what is kept of them
 
     def longest_first(self, jobs: Iterable[Job]) -> list[Job]:
         """Runs in the order that keeps all workers busy to the end: those not yet timed, then the
@@ -147,16 +176,91 @@ class Inputs:
 
     def keep(self, run: Run) -> None:
         """Store an executed chapter or scenario and, beside it, what it stands for."""
-        chapter, scenario, tables = run.job.chapter, run.job.scenario, tables_read(run.content)
-        executed = self.book.executed(chapter, scenario)
-        write_whole(executed, run.content)
+        executed = self.book.executed(run.job.chapter, run.job.scenario)
+        inputs = self.of(run)
         record = {
-            "key": self.key(chapter, tables, scenario),
-            "tables": tables,
+            "inputs": inputs,
+            "sum": _sum(inputs),
             "seconds": round(run.seconds, 2),
-            "content": hashlib.sha256(run.content).hexdigest(),
+            "content": _hash(run.content),
         }
+        write_whole(executed, run.content)
         write_whole(executed.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
+
+    # ---- what builds find in the tables
+
+    def remembered(self) -> Path:
+        """Where builds keep what they find in the tables: a folder for each state of tables and
+        environment, with the state of what stands behind each module (see `catalog.memory`).
+        """
+        beside = ("requirements.txt", "the version of Python", _PACKAGE)
+        state = {n: of for n, of in self._digests.items() if n.startswith("data/") or n in beside}
+        folder = self.book.build / "remembered" / _sum(state)[:16]
+        write_whole(folder / MODULES, json.dumps(self.behind_each, indent=1) + "\n")
+        return folder
+
+    @functools.cached_property
+    def behind_each(self) -> dict[str, str]:
+        """A digest of each module of the library and of what it imports."""
+        known = {of: self._digests[_path(of)] for of in modules()}
+        return {of: _sum({one: known[one] for one in behind([of])})[:16] for of in sorted(known)}
+
+
+def _path(module: str) -> str:
+    return file_of(module).relative_to(LIBRARY).as_posix()
+
+
+def _table(name: str) -> str:
+    return f"data/{name}.csv"
+
+
+def _case(chapter: str, scenario: str) -> str:
+    return f"the parameters of {chapter}/{scenario}"
+
+
+def _sum(inputs: Mapping[str, str]) -> str:
+    return _hash(json.dumps(sorted(inputs.items())))
+
+
+def _files(book: Book) -> list[Path]:
+    """The files of a book that runs may read, but for its tables."""
+    folders = (book.root / "book", book.root / "notebooks" / "text")
+    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return sorted([*found, *filter(Path.is_file, [book.root / "requirements.txt"])])
+
+
+def _tables(book: Book) -> dict[str, str]:
+    """Digests of the tables, each with its entry in the data package, and of that without them."""
+    path = book.data / "datapackage.json"
+    whole = path.read_bytes() if path.is_file() else b""
+    try:
+        package: dict[str, Any] = json.loads(whole)
+        entries = {of["path"]: json.dumps(of) for of in package.pop("resources")}
+        rest = json.dumps(package)
+    except (ValueError, KeyError, TypeError, AttributeError):  # the checks of a build say why
+        entries, rest = {}, whole.decode(errors="replace")
+    found = {_PACKAGE: _hash(rest)} if whole else {}
+    for table in sorted(book.data.rglob("*.csv")):
+        name = table.relative_to(book.data).as_posix()
+        found[f"data/{name}"] = _hash(_hash(table.read_bytes()) + entries.get(name, ""))
+    return found
+
+
+def reasons(found: Mapping[str, str]) -> list[str]:
+    """A line for each reason why something runs again, with all that it is the reason of; none of
+    what has not run yet.
+
+    >>> reasons({"a": "data/x.csv has changed", "b": "data/x.csv has changed", "c": NEW})
+    ['data/x.csv has changed: a, b run again']
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, why in found.items():
+        by_reason.setdefault(why, []).append(name)
+    return [
+        f"{why}: {', '.join(names)} {'run' if len(names) > 1 else 'runs'} again"
+        for why, names in by_reason.items()
+        if why != NEW
+    ]
 
 
 def tables_read(content: bytes) -> list[str] | None:

@@ -117,11 +117,13 @@ def ages(tables: dict[str, Dated]) -> list[list[str]]:
 
 def verdicts() -> tuple[list[str], list[list[str]]]:
     """The claims by verdict: the head, with the documents, and a row a verdict."""
-    from scaleright.claims import ledger
+    from scaleright.catalog import data_dir
     from scaleright.claims.documents import documents
-    from scaleright.claims.ledger import VERDICTS
+    from scaleright.claims.listing import entries
+    from scaleright.claims.verdicts import VERDICTS
 
-    count = Counter((f.verdict, f.claim.source) for f in ledger.findings())
+    found = [entry.finding for entry in entries(data_dir())]
+    count = Counter((of.verdict, of.claim.source) for of in found)
     sources = sorted({source for _, source in count})
     rows = {verdict: [count[verdict, s] for s in sources] for verdict in VERDICTS}
     rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]

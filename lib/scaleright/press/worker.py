@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
+import nbformat
 import papermill
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.clientwrap import PapermillNotebookClient
@@ -33,6 +34,7 @@ from scaleright.press.execute import (
 )
 from scaleright.press.pool import Settings
 from scaleright.press.texts import tagged
+from scaleright.press.used import ASKED, Used
 
 OUTPUT_LIMIT = 10_000_000
 """Characters that a cell may show: ten times what a whole page may weigh."""
@@ -144,6 +146,7 @@ def run(notebook: Any, job: Job, settings: Settings) -> Run:
             prepare_only=True,
             progress_bar=False,
         )
+        done.cells.append(nbformat.v4.new_code_cell(ASKED))
         with kernel_sockets() as config, chdir(settings.folder):
             done = papermill_engines.execute_notebook_with_engine(
                 "scaleright", done, "python3", progress_bar=False, config=config, **options
@@ -158,11 +161,12 @@ def run(notebook: Any, job: Job, settings: Settings) -> Run:
         raise ChapterError(f"{job.label}: {error}") from None
     except (DeadKernelError, PapermillException, RuntimeError) as error:
         raise ChapterError(f"{job.label}: its kernel failed outside of a cell: {error}") from None
+    used = Used.read(done.cells.pop().outputs[0].text)
     _refuse_faults(job, done.cells)
     if (cell := tagged(done.cells, "answer")) is not None and not cell.outputs:
         place = _place(cell.execution_count, cell.source)
         raise ChapterError(f"{job.label}: {place} is tagged as the answer and shows nothing")
-    return Run(job, normalize(done), time.perf_counter() - start)
+    return Run(job, normalize(done), time.perf_counter() - start, used)
 
 
 def main() -> None:
