@@ -1,7 +1,9 @@
 """What the processes of a build remember for each other."""
 
+import gc
 import pickle
 from contextvars import ContextVar
+from dataclasses import replace
 from types import MappingProxyType
 
 import pandas as pd
@@ -34,6 +36,7 @@ def process(monkeypatch, tmp_path):
     def begin():
         calls.clear()
         monkeypatch.setattr(catalog.memory, "_FOUND", {})
+        monkeypatch.setattr(catalog.memory, "_OF_CHIPS", {})
         read: ContextVar[set[str]] = ContextVar("tables read")
         read.set(set())
         monkeypatch.setattr(catalog.tables, "_READ", read)
@@ -98,3 +101,27 @@ def deepest(models: pd.DataFrame) -> int:
     """The most layers of the models."""
     calls.append(int(models["layers"].max()))
     return calls[-1]
+
+
+@catalog.of_chip
+def watts(chip: catalog.Accelerator, by: float) -> float:
+    """What a chip draws."""
+    calls.append(chip.name)
+    return by * catalog.accelerators()[chip.name].require("tdp_watts")
+
+
+def test_what_was_found_of_a_chip_is_kept_while_the_chip_is_there_and_notes_its_tables(process):
+    chip = catalog.accelerator("H100 SXM")
+    assert (
+        watts(chip, 1.0) == watts(chip, 1.0) == watts(chip, by=1.0) == 700 == watts(chip, 2.0) / 2
+    )
+    assert calls == [chip.name] * 3  # by its place, by its name, and another
+    catalog.tables._READ.get().clear()
+    watts(chip, 1.0)
+    assert "accelerator_specs" in catalog.data_record().names and len(calls) == 3
+    other = replace(chip, tdp_watts=500.0)
+    watts(other, 1.0)
+    assert len(calls) == 4 and len(catalog.memory._OF_CHIPS) == 2
+    del other
+    gc.collect()
+    assert list(catalog.memory._OF_CHIPS) == [id(chip)]

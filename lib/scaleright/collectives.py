@@ -25,7 +25,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import NamedTuple
 
-from scaleright.catalog import Accelerator, accelerator, accelerators, shared, table
+from scaleright.catalog import Accelerator, accelerator, accelerators, of_chip, shared, table
 from scaleright.formulas import COUNT, FLAG, NON_NEGATIVE, POSITIVE, SHARE, closed_form, lookup
 from scaleright.ops import INFINITY, ceil, log2, maximum, minimum, where
 from scaleright.order import ordered
@@ -318,6 +318,7 @@ def _achieved() -> tuple[Mapping[float, float], float]:
 
 
 @lookup
+@of_chip
 def network(chip: Accelerator) -> Links:
     """The networks of a chip at achieved bandwidths: `up, out = network(chip)`.
 

@@ -199,7 +199,7 @@ class Breakdown:
 
     def parts(self) -> dict[str, Any]:
         """The named parts in the order in which they are declared."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in _names(type(self))}
 
     def at(self, place: int) -> Self:
         """One of many: the parts at a place of their arrays."""
@@ -219,5 +219,12 @@ class Breakdown:
     @property
     def total(self):
         """The sum of the parts: a float, an array or a quantity as they are."""
-        unit = next((part.unit for part in self.parts().values() if hasattr(part, "unit")), "")
-        return in_unit(functools.reduce(operator.add, self.parts().values()), unit)
+        parts = self.parts().values()
+        unit = next((part.unit for part in parts if hasattr(part, "unit")), "")
+        return in_unit(functools.reduce(operator.add, parts), unit)
+
+
+@functools.cache
+def _names(breakdown: type) -> tuple[str, ...]:
+    """The names of a class's fields."""
+    return tuple(field.name for field in fields(breakdown))

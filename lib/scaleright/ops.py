@@ -23,7 +23,10 @@ from scaleright.quantity.graph import Quantity
 INFINITY = float("inf")
 _SINGLE = {bool, int, float, str, np.bool_, np.int64, np.float64}
 _PLAIN = _SINGLE | {np.ndarray}
-"""Almost all that a formula is given: told by their types, a third of the time of asking each."""
+"""Almost all that a formula is given: told by their types, a third of the time of asking each.
+`maximum`, `minimum`, `where` and `ceil`, of which a formula has dozens, ask for single values
+first.
+"""
 
 
 def is_expression(value: Any) -> bool:
@@ -61,11 +64,15 @@ def _apply(vega_name: str, scalar, array, *args):
 
 def maximum(a, b):
     """The larger of two values."""
+    if type(a) in _SINGLE and type(b) in _SINGLE:
+        return max(a, b)
     return _apply("max", max, np.maximum, a, b)
 
 
 def minimum(a, b):
     """The smaller of two values."""
+    if type(a) in _SINGLE and type(b) in _SINGLE:
+        return min(a, b)
     return _apply("min", min, np.minimum, a, b)
 
 
@@ -76,6 +83,8 @@ def where(condition, a, b):
     >>> where(True, altair.datum.a, 0), where(altair.datum.a > 0, 1, 0)
     (datum.a, if((datum.a > 0),1,0))
     """
+    if type(condition) in _SINGLE and type(a) in _SINGLE and type(b) in _SINGLE:
+        return a if condition else b
     if is_expression(condition):
         from altair.expr.core import FunctionExpression
 
@@ -203,12 +212,25 @@ def cube_root(a):
 
 def ceil(a):
     """The smallest whole number not below a, as a float."""
+    if type(a) in _SINGLE:
+        return float(math.ceil(a))
     return _apply("ceil", lambda x: float(math.ceil(x)), np.ceil, a)
 
 
 def floor(a):
     """The largest whole number not above a, as a float."""
     return _apply("floor", lambda x: float(math.floor(x)), np.floor, a)
+
+
+def size(*values) -> int:
+    """Elements of the largest of some values; of a single one, or a quantity, it is one.
+
+    >>> size(1.0, np.arange(3.0)), size(1, 2.0)
+    (3, 1)
+    """
+    if {*map(type, values)} <= _SINGLE:
+        return 1
+    return max(map(np.size, values))
 
 
 def item(values, index):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scaleright.catalog import Accelerator, best_matmul, of_kin
+from scaleright.catalog import Accelerator, best_matmul, of_chip, of_kin
 from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, closed_form, lookup
 from scaleright.names import one_of
 from scaleright.ops import ceil, cube_root, maximum
@@ -114,9 +114,8 @@ def matmul_seconds(
     compute_s = (
         waves * units * tile_m * tile_n * 2.0 * (k + ramp_k) / (SUSTAINED_SHARE * peak_flops)
     )
-    given, written = (
-        element_bytes if other is None else other for other in (input_bytes, output_bytes)
-    )
+    given = element_bytes if input_bytes is None else input_bytes
+    written = element_bytes if output_bytes is None else output_bytes
     memory_s = count * (m * k * given + k * n * element_bytes + m * n * written) / bytes_per_s
     return launch_s + _joined(compute_s, memory_s)
 
@@ -257,6 +256,7 @@ def plain_format(chip: Accelerator) -> str:
 
 
 @lookup
+@of_chip
 def speeds(chip: Accelerator, precision: str = "BF16") -> Speeds:
     """What a chip achieves in a format ("BF16", "FP16", "FP8", "INT8", "MXFP8", "NVFP4", "MXFP4").
 

@@ -10,7 +10,7 @@ from scaleright.catalog import chips as _chips
 from scaleright.catalog import shapes as _shapes  # both register their judges
 from scaleright.catalog.config_formats import ConfigError, UnsupportedArchitectureError
 from scaleright.catalog.configs import Config
-from scaleright.catalog.memory import fitted, remembered, shared
+from scaleright.catalog.memory import fitted, of_chip, remembered, shared
 from scaleright.catalog.own import SUFFIXES, add_model, drop_models, own_models, read_config, retold
 from scaleright.catalog.package import DataError, Problem, data_dir, package, resource
 from scaleright.catalog.reach import architecture, best_matmul, of_kin
@@ -59,6 +59,7 @@ __all__ = [
     "judges",
     "model",
     "models",
+    "of_chip",
     "of_kin",
     "own_models",
     "package",

@@ -12,7 +12,8 @@ import inspect
 import json
 import os
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,10 +24,15 @@ from scaleright import MODULES, REMEMBERED
 from scaleright.catalog import tables
 from scaleright.catalog.own import own_told
 from scaleright.catalog.package import data_dir
+from scaleright.catalog.specs import Accelerator
 from scaleright.catalog.tables import table
 
 _FOUND: dict[tuple, tuple[Any, set[str]]] = {}
-tables._KEPT.append(_FOUND.clear)
+_OF_CHIPS: dict[int, tuple[weakref.ref, dict[tuple, tuple[Any, set[str]]]]] = {}
+"""What was found of chips, by the identity of each: their figures may be quantities, of which no
+key can be made.
+"""
+tables._KEPT += [_FOUND.clear, _OF_CHIPS.clear]
 
 
 def _frozen(mapping: dict) -> MappingProxyType:
@@ -56,6 +62,39 @@ def shared(function: Callable) -> Callable:
     apart by what they hold.
     """
     return _remembering(function, _find_once)
+
+
+def of_chip(function: Callable) -> Callable:
+    """As `remembered`, for a function of a chip and of words: kept as long as that very chip is
+    there, since a sweep over layouts asks for the speeds of one chip at each call. One that differs
+    in a figure is another chip.
+
+    >>> from dataclasses import replace
+    >>> from scaleright.catalog import accelerator
+    >>> power = of_chip(lambda chip: chip.tdp_watts)
+    >>> chip = accelerator("H100 SXM")
+    >>> power(chip), power(chip), power(replace(chip, tdp_watts=500.0))
+    (700.0, 700.0, 500.0)
+    """
+
+    @functools.wraps(function)
+    def look(chip: Accelerator, *given: Hashable, **named: Hashable) -> Any:
+        known, key = _found_of(chip), (function, data_dir(), given, *named.items())
+        if key not in known:
+            known[key] = _find(function, (chip, *given), named)
+        value, read = known[key]
+        tables._READ.get().update(read)
+        return value
+
+    return look
+
+
+def _found_of(chip: Accelerator) -> dict[tuple, tuple[Any, set[str]]]:
+    """What was found of a chip so far; its place is given up when the chip is."""
+    place = id(chip)
+    if place not in _OF_CHIPS:
+        _OF_CHIPS[place] = weakref.ref(chip, lambda _: _OF_CHIPS.pop(place, None)), {}
+    return _OF_CHIPS[place][1]
 
 
 def _remembering(function: Callable, find: Callable) -> Callable:

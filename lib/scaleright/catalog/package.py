@@ -56,7 +56,10 @@ def data_dir() -> Path:
     copy.
     """
     given = os.environ.get("SCALERIGHT_DATA")
-    return Path(given) if given else _own_data()
+    return _folder(given) if given else _own_data()
+
+
+_folder = functools.cache(Path)
 
 
 @functools.cache

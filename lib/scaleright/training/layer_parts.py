@@ -3,6 +3,7 @@ micro-batch takes at measured peaks, on one rank.
 """
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from scaleright.architecture import Transformer
 from scaleright.collectives import all_gather_seconds
 from scaleright.formulas import search, unchecked
-from scaleright.ops import maximum, minimum, where
+from scaleright.ops import maximum, minimum, size, where
 from scaleright.training.experts import expert_seconds, share_of_mixtures
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.machine import Machine, Modules, Pair, Stack, absent, added, scaled
@@ -165,6 +166,7 @@ _SHARED = ("tensor", "context", "expert", "micro_batch", "sequence_parallel")
 """Fields of a layout on which the time of a layer depends: a million layouts have a few hundred
 combinations of them.
 """
+_shared = attrgetter(*_SHARED)
 
 
 @search
@@ -172,12 +174,10 @@ def layer_seconds(run: TrainingRun, of: Machine, stack: Stack, lay: Layout):
     """`_layer`, worked out once for each combination of the fields that it depends on where there
     are many layouts.
     """
-    size = max(np.size(getattr(lay, name)) for name in _SHARED)
-    if size < 64:
+    given = _shared(lay)
+    if (many := size(*given)) < 64:
         return _layer(run, of, stack, lay)
-    shared = [
-        np.broadcast_to(np.asarray(getattr(lay, name), dtype=float), size) for name in _SHARED
-    ]
+    shared = [np.broadcast_to(np.asarray(values, dtype=float), many) for values in given]
     key = shared[0]
     for values in shared[1:]:
         key = key * (values.max() + 1) + values

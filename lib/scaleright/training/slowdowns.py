@@ -6,9 +6,11 @@ both. What no run of a family has shown is borrowed from all families together (
 be.
 """
 
+import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -47,13 +49,19 @@ def stack(software: str | None = None, compiled: bool | None = None, **stated: A
     >>> stack("Megatron-Bridge 26.04").fused_experts, stack("llm-foundry").native
     (False, True)
     """
-    name = software or ""
+    found = _stack(software or "", compiled is True)
+    return replace(found, **stated) if stated and not found.native else found
+
+
+@functools.cache
+def _stack(name: str, compiled: bool) -> Stack:
+    """`stack`, as far as its name says it."""
     torch = bool(re.search("llm-foundry|torchtitan|fsdp|AutoModel|PyTorch|InternEvo", name))
     jax = bool(re.search("MaxText|Paxml|JAX", name))
     if torch or jax:
         return Stack(
             True,
-            jax or compiled is True,
+            jax or compiled,
             torch,
             "torchtitan" in name,
             fused_experts=False,
@@ -64,7 +72,6 @@ def stack(software: str | None = None, compiled: bool | None = None, **stated: A
         fused_attention=not year or int(year[0]) > 2022,
         flash_attention_2=bool(release and float(release[1]) < 24.05),
         fused_experts=not name or bool(release and float(release[1]) >= 26.06),
-        **stated,
     )
 
 
@@ -90,20 +97,31 @@ def family(chip: Accelerator) -> str:
 @lookup
 def families(run: TrainingRun, of: Stack) -> dict[str, str]:
     """The family of each kind of work of a run: the first key of its constant."""
-    chip = family(run.chip)
-    low = {"FP8": " FP8", "MXFP8": " FP8"}.get(run.precision, "")
-    experts = "fused" if of.fused_experts and fuses_experts(run) else "plain"
+    return _families(family(run.chip), run.precision, _fused(run, of), of)
+
+
+def _fused(run: TrainingRun, of: Stack) -> bool:
+    """Whether a stack fuses the experts of a run."""
+    return of.fused_experts and fuses_experts(run)
+
+
+def _families(chip: str, precision: str, fused: bool, of: Stack) -> dict[str, str]:
+    """`families` of a family of chips.
+
+    fused : whether experts are
+    """
+    low = {"FP8": " FP8", "MXFP8": " FP8"}.get(precision, "")
     name = "compiled" if of.compiled else "operation by operation" if of.native else "Megatron"
-    attention = chip.split()[0] if of.fused_attention else "unfused"
+    attention = chip.split(maxsplit=1)[0] if of.fused_attention else "unfused"
     if of.flash_attention_2 and chip == "Hopper":
         attention = "Hopper, FlashAttention-2"
     library = chip + low if chip == "Hopper" else chip + ("" if of.fused_attention else ", to 2022")
     return dict.fromkeys(KINDS, "any") | {
-        "matmul": "NVFP4" if run.precision == "NVFP4" else library,
+        "matmul": "NVFP4" if precision == "NVFP4" else library,
         "attention": f"PyTorch, {attention}" if of.native else attention,
         "elementwise": name,
         "data": "PyTorch" if of.native else "Megatron",
-        "routing": experts,
+        "routing": "fused" if fused else "plain",
     }
 
 
@@ -145,13 +163,21 @@ def slowdowns(run: TrainingRun, software: str | None = None) -> Slowdowns:
     """The stored slowdowns of a run (`data/training_constants.csv`); what its families lack is
     borrowed from all.
     """
-    of, constants = (
-        stack(software),
-        {key: value for key, (value, _, _) in catalog.fitted(TABLE).items()},
-    )
-    found = {kind: constant(constants, name, kind) for kind, name in families(run, of).items()}
+    return _stored(run.chip, run.precision, _fused(run, stack(software)), software)
+
+
+@catalog.of_chip
+def _stored(chip: Accelerator, precision: str, fused: bool, software: str | None) -> Slowdowns:
+    """`slowdowns` of a chip in a format.
+
+    fused : whether experts are
+    """
+    of, fitted = stack(software), catalog.fitted(TABLE)
+    constants = {key: value for key, (value, _, _) in fitted.items()}
+    named = _families(family(chip), precision, fused, of)
+    found = {kind: constant(constants, name, kind) for kind, name in named.items()}
     return Slowdowns(
-        {kind: value for kind, (value, _) in found.items()},
+        MappingProxyType({kind: value for kind, (value, _) in found.items()}),
         of,
         tuple(kind for kind, (_, lent) in found.items() if lent),
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from scaleright.formulas import Breakdown, counting, search
 from scaleright.names import one_of
-from scaleright.ops import where
+from scaleright.ops import size, where
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.hiding import shown_parts
 from scaleright.training.layout import Layout, TrainingRun
@@ -59,8 +59,10 @@ COMMUNICATION = ("tensor_s", "context_s", "expert_s", "pipeline_s", "data_s")
 """Parts of a step that are communication which computing does not hide."""
 BATCH = 16_384
 """Layouts worked out at once, so that their numbers stay in the processor's cache."""
-_SHOWN = {"grouped": "matmul", "routing": "elementwise"}
+_WITH = {"grouped": "matmul", "routing": "elementwise"}
 """Kinds of work that a step time shows with another."""
+_SHOWN = {kind: f"{_WITH.get(kind, kind)}_s" for kind in KINDS}
+_NOTHING = dict.fromkeys((field.name for field in fields(StepTime)), 0.0)
 
 
 @search
@@ -93,32 +95,39 @@ def step_time(
     True
     """
     slow = slowdowns or stored(run)
-    if (size := max(np.size(value) for value in vars(layout).values())) > BATCH:
-        whole = {name: np.broadcast_to(value, size) for name, value in vars(layout).items()}
-        starts = range(0, size, BATCH)
-        pieces = [
-            step_time(
-                run,
-                Layout(**{name: value[i : i + BATCH] for name, value in whole.items()}),
-                slow,
-                machine,
-            )
-            for i in starts
-        ]
-        sizes = [min(BATCH, size - start) for start in starts]
-        named = [[getattr(piece, field.name) for piece in pieces] for field in fields(StepTime)]
-        return StepTime(
-            *(np.concatenate(list(map(np.broadcast_to, values, sizes))) for values in named)
-        )
+    if (many := size(*vars(layout).values())) > BATCH:
+        return _in_batches(run, layout, slow, machine, many)
     parts = shown_parts(work(run, layout, slow.stack, machine), slow.by_kind)
-    shown = dict.fromkeys((field.name for field in fields(StepTime)), 0.0)
-    for kind in KINDS:
+    shown = dict(_NOTHING)
+    for kind, part in _SHOWN.items():
         useful, again, waits = parts.seconds(kind)
-        part, factor = f"{_SHOWN.get(kind, kind)}_s", slow.by_kind[kind]
+        factor = slow.by_kind[kind]
         shown[part] = shown[part] + factor * useful
         shown["recompute_s"] = shown["recompute_s"] + factor * again
         shown["bubble_s"] = shown["bubble_s"] + factor * waits
     return StepTime(**shown)
+
+
+def _in_batches(
+    run: TrainingRun, layout: Layout, slow: Slowdowns, machine: Machine | None, many: int
+) -> StepTime:
+    """`step_time` of so many layouts, `BATCH` at once."""
+    whole = {name: np.broadcast_to(value, many) for name, value in vars(layout).items()}
+    starts = range(0, many, BATCH)
+    pieces = [
+        step_time(
+            run,
+            Layout(**{name: value[i : i + BATCH] for name, value in whole.items()}),
+            slow,
+            machine,
+        )
+        for i in starts
+    ]
+    sizes = [min(BATCH, many - start) for start in starts]
+    named = zip(*(piece.parts().values() for piece in pieces), strict=True)
+    return StepTime(
+        *(np.concatenate(list(map(np.broadcast_to, values, sizes))) for values in named)
+    )
 
 
 @dataclass(frozen=True)
