@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -105,6 +106,20 @@ def test_a_page_finds_a_row_by_one_choice_after_the_other_where_that_is_shorter(
     (first, second) = signals(cases, told, ["usd", "missing"])
     assert first == [35.5, 0.0] and math.isnan(second[0]) and second[1] == 1.0
     assert evaluate([rent.usd], cases[0]) == [35.5]
+
+
+def test_a_page_has_the_same_rows_whether_a_process_found_or_unpickled_them():
+    """Every NaN that is unpickled is another object, and equal to no other."""
+    found = {
+        name: {"usd": usd, "pace": [1.0, math.nan]}
+        for name, usd in {"A": 2.0, "B": math.nan, "C": math.nan}.items()
+    }
+    chip = given("chip", "A")
+    own, theirs = (
+        [choose(rows, chip)[column] for column in ("usd", "pace")]
+        for rows in (found, pickle.loads(pickle.dumps(found)))
+    )
+    assert all(one is other for one, other in zip(own, theirs, strict=True))
 
 
 def test_lists_of_a_table_may_be_of_different_lengths():

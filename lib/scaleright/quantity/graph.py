@@ -247,14 +247,21 @@ WRITTEN_OUT = 1e15
 """Whole numbers up to here are written with all their digits; beyond, every float is one."""
 
 
+def one_nan(given: float) -> float:
+    """A number itself; for any NaN the same one: what holds another one, as all that was unpickled
+    does, is another key and another row.
+    """
+    return math.nan if math.isnan(given) else given
+
+
 def _settled(given: Any) -> Any:
     """A number with the digits that it means; anything else as it is."""
     if type(given) is tuple:
         return tuple(map(_settled, given))
-    if type(given) is not float or math.isinf(given):
+    if type(given) is not float:
         return given
-    if math.isnan(given):
-        return math.nan  # always the same: a key that holds another one is another key
+    if not math.isfinite(given):
+        return one_nan(given)
     if given.is_integer() and abs(given) < WRITTEN_OUT:
         return given
     from scaleright.units import figure  # which is built on this module

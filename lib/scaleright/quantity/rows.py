@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.names import nearest
-from scaleright.quantity.graph import EQUAL, Operation, Quantity, apply, leaf, value_of
+from scaleright.quantity.graph import EQUAL, Operation, Quantity, apply, leaf, one_nan, value_of
 from scaleright.quantity.packed import PACKED_ELEMENT, packed
 from scaleright.quantity.readings import literal
 
@@ -194,12 +194,14 @@ def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple], tuple]:
         value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
         if isinstance(value, (list, tuple)):
             return tuple(map(settled, value))
-        return figure(value) if isinstance(value, float) and np.isfinite(value) else value
+        if not isinstance(value, float):
+            return value
+        return figure(value) if math.isfinite(value) else one_nan(value)
 
     def none_like(sample: Any) -> Any:
         if isinstance(sample, (str, bool)):
             return type(sample)()
-        return tuple(map(none_like, sample)) if np.ndim(sample) else float("nan")
+        return tuple(map(none_like, sample)) if np.ndim(sample) else math.nan
 
     full = next((row for row in table.values() if not isinstance(row, str)), {})
     rows, blank = {}, tuple(none_like(full[column]) for column in columns)
