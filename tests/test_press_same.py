@@ -21,9 +21,11 @@ root: book/index
 chapters:
 - file: notebooks/tiny
 - file: notebooks/other
+- file: book/glossary
 - file: book/references
 - file: book/status
 """,
+    "book/glossary.md": "# Glossary\n\n```{glossary}\ntoken\n  A piece of text.\n```\n",
     "book/index.md": "# A small book\n\nWelcome, $x^2$, by {cite:t}`one`.\n",
     "book/references.md": "# Sources\n\n```{bibliography}\n:all:\n```\n",
     "book/references.bib": "@misc{one, title={One}, author={A. Ut}, year=2020}\n"

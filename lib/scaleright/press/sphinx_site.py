@@ -174,9 +174,12 @@ def write_entrance(app, exception) -> None:
         )
 
 
-def always_write(app, _env, _added, _changed, _removed) -> list[str]:
-    """Write one page even if none has changed, or Sphinx would not bring the static files back."""
-    return [app.config.root_doc]
+def always_write(app, env, _added, _changed, _removed) -> list[str]:
+    """Write some pages even if they have not changed: one, or Sphinx would not bring the static
+    files back, and those with entries for the index, which it does not read from the old search.
+    """
+    entries = env.get_domain("index").entries
+    return [app.config.root_doc, *sorted(page for page, found in entries.items() if found)]
 
 
 def forget_words(app, exception) -> None:
