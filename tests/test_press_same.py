@@ -72,15 +72,22 @@ def test_a_build_from_nothing_and_one_that_goes_on_from_another_give_the_same_si
     first = built(whole, TZ="Pacific/Kiritimati", PYTHONHASHSEED="1", LC_ALL="C")
     for folder in ("html", "render", "stage"):
         shutil.rmtree(whole.build / folder)
-    text = whole.text("other").read_text(encoding="utf-8")
-    whole.text("other").write_text(f"{text}\nA novel word: zebra.\n", encoding="utf-8")
+    edits = {
+        whole.text("other"): "A novel word: zebra.",
+        whole.root / "book/references.md": "Okapi.",
+    }
+    before = {path: path.read_text(encoding="utf-8") for path in edits}
+    for path, added in edits.items():
+        path.write_text(f"{before[path]}\n{added}\n", encoding="utf-8")
     elsewhere = {"TZ": "Pacific/Niue", "PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8"}  # another day
     edited = built(whole, **elsewhere)
     assert different(first, edited) == [
         ".key",
+        "book/references.html",
         "downloads/other.ipynb",
         "notebooks/other.html",
         "searchindex.js",
     ]
-    whole.text("other").write_text(text, encoding="utf-8")
+    for path, text in before.items():
+        path.write_text(text, encoding="utf-8")
     assert different(first, built(whole, **elsewhere)) == []
