@@ -1,5 +1,5 @@
 """What the tests share: how they are sorted and divided, what they may start, a small book, and
-kernels that ignore the user's profile and start warm.
+kernels that ignore the user's profile.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""nbval as these tests run it: in the press's warm kernels, on another processor than this one, and
-with outputs compared whole.
+"""nbval as these tests run it: in kernels that start from nothing, as a reader's do, on another
+processor than this one, and with outputs compared whole.
 
-What the build of the site executes on this processor is compared by `test_site_is_built`, so that
-nbval need not repeat it: it is one of the runs that show one result on every processor.
+The build of the site forks its kernels from a process that has imported and found what every
+chapter asks for, and hands on what one chapter found to the others, on this processor;
+`test_site_is_built` compares what those give. Between the two, what depends on what a kernel has
+done before is found, and so is what depends on the processor.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import nbval.kernel
@@ -20,41 +21,28 @@ from jupyter_client import KernelManager
 from processors import without_avx2
 from scaleright import REMEMBERED
 from scaleright.press.execute import kernel_sockets
-from scaleright.press.kernels import WarmKernelManager
 
 
 def set_up(config: pytest.Config) -> None:
-    """Have nbval start such kernels and compare so."""
+    """Have nbval start its kernels there and compare so."""
     opened = ExitStack()
     config.add_cleanup(opened.close)
-    nbval.kernel.KernelManager = lambda **options: kernel_manager(
-        without_avx2() | {REMEMBERED: str(findings(config))}
-    )(config=opened.enter_context(kernel_sockets()), **options)
+    nbval.kernel.KernelManager = lambda **options: ElsewhereKernelManager(
+        config=opened.enter_context(kernel_sockets()), **options
+    )
     # For a log of whole messages that nobody reads: half of nbval's own time.
     nbval.kernel.pformat = lambda message: message["msg_type"]
     cell = nbval.plugin.IPyNbCell
     cell.compare_outputs = whole(cell.compare_outputs)
 
 
-def findings(config: pytest.Config) -> Path:
-    """The folder of what chapters find on that processor in this session, whichever worker asks."""
-    own = config._tmp_path_factory.getbasetemp()
-    return (own.parent if hasattr(config, "workerinput") else own) / "remembered-by-nbval"
+class ElsewhereKernelManager(KernelManager):
+    """Jupyter's, whose kernels run on that processor and find all for themselves."""
 
-
-def kernel_manager(environment: Mapping[str, str]) -> type[KernelManager]:
-    """The press's, for nbval, which does not wait asynchronously; its kernels, and before them the
-    process that they are forked from, have this environment besides.
-    """
-
-    async def launch(self: KernelManager, command: list[str], **options: Any) -> None:
-        options["env"] = options["env"] | environment
-        with pytest.MonkeyPatch.context() as patched:
-            for name, value in environment.items():
-                patched.setenv(name, value)
-            await WarmKernelManager._async_launch_kernel(self, command, **options)
-
-    return type("WarmKernelManager", (KernelManager,), {"_async_launch_kernel": launch})
+    async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
+        found_here = {name: value for name, value in options["env"].items() if name != REMEMBERED}
+        options["env"] = found_here | without_avx2()
+        await super()._async_launch_kernel(kernel_cmd, **options)
 
 
 def whole(compare: Callable) -> Callable:

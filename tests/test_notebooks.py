@@ -1,8 +1,8 @@
 """Stored notebooks: executed, in step with their text, and of the book's skeleton.
 
-That every output is still what the code gives is nbval's part: `make test` collects
-notebooks/*.ipynb with it in the same session (`pytest --nbval --nbval-current-env`), see
-`nbval_kernels`; and that of `test_site_is_built`.
+That every output is still what the code gives is nbval's part, in kernels that start from nothing:
+`make test` collects notebooks/*.ipynb with it in the same session (`pytest --nbval
+--nbval-current-env`), see `nbval_kernels`; and, in warm kernels, that of `test_site_is_built`.
 """
 
 from __future__ import annotations

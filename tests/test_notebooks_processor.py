@@ -1,4 +1,6 @@
-"""nbval compares whole outputs, and runs the chapters on a processor that is not this one."""
+"""nbval compares whole outputs, and runs the chapters in kernels that start from nothing, on a
+processor that is not this one.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import nbval_kernels
 import pytest
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, start_new_kernel
 from processors import OF_NBVAL
+from scaleright import REMEMBERED
 from test_processors import PARTS, PROBE, REPLACED, probed, simulated
 
 
@@ -38,18 +41,30 @@ def test_outputs_are_compared_in_what_nbval_leaves_out():
     assert not same(outputs()[::-1])
 
 
+FRESH = f"""
+import os, sys
+print([name for name in sys.modules if "scaleright" in name], os.environ.get("{REMEMBERED}"))
+"""
+
+
 @pytest.mark.processes
-def test_the_kernels_of_nbval_are_that_processor(tmp_path, pytestconfig):
+def test_the_kernels_of_nbval_start_from_nothing_on_that_processor(
+    tmp_path, pytestconfig, monkeypatch
+):
     if not pytestconfig.getoption("nbval"):  # `make test` and CI run it, a call of pytest need not
         pytest.skip("nbval does not run in this session: pytest --nbval --nbval-current-env")
+    monkeypatch.setenv(REMEMBERED, str(tmp_path))  # what others have found is not theirs
     said = []
     manager, client = start_new_kernel(kernel_name=CURRENT_ENV_KERNEL_NAME, cwd=str(tmp_path))
     try:
-        client.execute_interactive(PROBE, output_hook=said.append)
+        for asked in (FRESH, PROBE):
+            client.execute_interactive(asked, output_hook=said.append)
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
-    lines = "".join(message["content"].get("text", "") for message in said).splitlines()
+    texts = "".join(message["content"].get("text", "") for message in said)
+    fresh, *lines = texts.splitlines()
+    assert fresh == "[] None"
     assert lines == probed(simulated(OF_NBVAL, tmp_path))
     own = dict(zip(PARTS, probed(dict(os.environ)), strict=True))
     found = dict(zip(PARTS, lines, strict=True))

@@ -15,7 +15,7 @@ def test_the_whole_book_is_built(html):
 
 
 def test_what_the_build_executed_on_this_processor_is_what_is_stored(html):
-    """nbval, which compares every output as well, runs them on another."""
+    """nbval, which compares every output as well, runs them on another, in cold kernels."""
     stored = [BOOK.notebook(chapter) for chapter in BOOK.chapters()]
     moved = [
         path.name
