@@ -30,7 +30,7 @@ cold: $(VENV)/.scaleright ## run the stored notebooks as anyone's nbval does, wi
 	@$(BIN)/python -m pytest --nbval --nbval-current-env --noconftest -c /dev/null --rootdir . -p no:cacheprovider \
 	  -n logical --dist loadfile notebooks $(ARGS)
 
-quick: $(VENV)/.scaleright ## what to run before each commit: format, lint, types, units and doctests; no kernel, no browser
+quick: $(VENV)/.scaleright ## what to run before each commit: format, lint, types, units and doctests of what changed (ALL=1: of all)
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint units
 
 lint: $(VENV)/.scaleright
@@ -40,7 +40,8 @@ lint: $(VENV)/.scaleright
 	@$(BIN)/pyrefly check --threads 2 --output-format min-text --summary=none --progress-bar=no
 
 units: $(VENV)/.scaleright
-	@$(BIN)/python -m pytest -m "not processes and not long" --ignore tests/pages --ignore notebooks -n logical --quiet $(ARGS)
+	@$(BIN)/python -m pytest -m "not processes and not long" --ignore tests/pages --ignore notebooks -n logical --quiet \
+	  $(if $(ALL),,--changed) $(ARGS) || [ $$? = 5 ]  # nothing has changed
 
 format: $(VENV)/.scaleright ## format the library, the tests and the code of the chapters
 	@$(BIN)/ruff format --quiet

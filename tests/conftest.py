@@ -45,6 +45,14 @@ settings.load_profile("project")
 # ---- the session
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--changed",
+        action="store_true",
+        help="run what has changed since it last passed with this option (see tests/selection.py)",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # until all is imported
     config.addinivalue_line(
@@ -52,6 +60,11 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line("markers", "long: computes for seconds; not in `make quick`")
     config.pluginmanager.register(WithDoctests())
+    if config.getoption("changed"):
+        import selection
+
+        selection.note_files()
+        config.pluginmanager.register(selection.Selection(config))
     environment = kernel_environment(ROOT / "_build")
     os.environ.update({k: v for k, v in environment.items() if k != "PYTHONWARNINGS"})
     os.environ.pop("SCALERIGHT_DATA", None)  # the tests are of the tables of this checkout
