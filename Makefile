@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book pdf test cold quick lint units format notebooks check bench lock clean
+.PHONY: help book pdf test nightly cold quick lint units format notebooks check bench lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,11 @@ test: $(VENV)/.scaleright $(VENV)/peers $(VENV)/html-validate ## run every test:
 cold: $(VENV)/.scaleright ## run the stored notebooks as anyone's nbval does, with nothing of the suite (for a nightly job)
 	@$(BIN)/python -m pytest --nbval --nbval-current-env --noconftest -c /dev/null --rootdir . -p no:cacheprovider \
 	  -n logical --dist loadfile notebooks $(ARGS)
+
+nightly: $(VENV)/.scaleright $(VENV)/peers $(VENV)/html-validate ## run what a pull request need not wait for: all settings, processors and keyboards, cold kernels, the PDF
+	@$(BIN)/python -m pytest -m nightly -n auto $(ARGS)
+	@$(MAKE) --no-print-directory cold
+	@$(MAKE) --no-print-directory pdf
 
 quick: $(VENV)/.scaleright ## what to run before each commit: format, lint, types, units and doctests of what changed (ALL=1: of all)
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint units

@@ -99,3 +99,13 @@ def test_packages_are_installed_by_hash_alone():
     named = [line for line in installs if "--editable ." not in line]  # of this same commit
     assert len(named) == len(installs) - 1 > 0
     assert all("--require-hashes" in line for line in named)
+
+
+def test_what_a_pull_request_does_not_wait_for_runs_every_night():
+    nightly = workflow("nightly.yml")
+    assert nightly[True]["schedule"]
+    assert commands(nightly["jobs"]["test"])[-1] == ".ci/run nightly"
+    assert "make nightly" in (ROOT / ".ci" / "run").read_text()
+    makefile = (ROOT / "Makefile").read_text()
+    (target,) = re.findall(r"^nightly:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    assert all(part in target for part in ("-m nightly", " cold\n", " pdf\n"))
