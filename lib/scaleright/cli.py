@@ -112,8 +112,8 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     from scaleright.parameters import validate
     from scaleright.press import require_writable, write_whole
     from scaleright.press.execute import Job, answer, run_all
-    from scaleright.press.pages import dates
     from scaleright.press.extras import require
+    from scaleright.press.pages import dates
     from scaleright.press.texts import declared
 
     require("book", "run")
@@ -200,8 +200,8 @@ def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any)
     """
     import json
 
-    from scaleright.press.pages import dates
     from scaleright.press.extras import require
+    from scaleright.press.pages import dates
     from scaleright.press.sweep import conduct, picture, results
 
     require("sweep", "sweep")
