@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tomllib
@@ -84,10 +85,13 @@ class Environment:
         path = f"{self.folder / 'environment' / 'bin'}{os.pathsep}{os.environ['PATH']}"
         return {"PATH": path, "HOME": str(self.elsewhere), "PYTHONUTF8": "1"}
 
-    def run(self, *command: str, cwd: Path | None = None, **variables: str) -> str:
-        """What a program of it prints; it must succeed."""
+    def run(
+        self, *command: str, given: object = None, cwd: Path | None = None, **variables: str
+    ) -> str:
+        """What a program of it prints, given a value as JSON; it must succeed."""
         done = subprocess.run(
             command,
+            input=json.dumps(given),
             cwd=cwd or self.elsewhere,
             env=self.variables | variables,
             capture_output=True,
@@ -96,10 +100,6 @@ class Environment:
         )
         assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         return done.stdout
-
-    def python(self, code: str, *arguments: str, **variables: str) -> str:
-        """What a program in Python prints; it must succeed."""
-        return self.run("python", "-c", code, *arguments, **variables)
 
 
 def installing(folder: Path) -> dict[str, str]:

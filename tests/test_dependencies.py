@@ -20,8 +20,8 @@ from scaleright.press.execute import load
 LIBRARY = ROOT / "lib" / "scaleright"
 OWN = {"scaleright", *(path.parent.name for path in ROOT.glob("*/__init__.py"))}
 """The library, and packages of the checkout, which none installs."""
-NOT_IMPORTED = {"sphinx-mathjax-offline", "jupyter-book"}
-"""What is read as files, and what runs in a process of its own."""
+NOT_IMPORTED = {"sphinx-mathjax-offline"}
+"""What is read as files."""
 
 
 def imported(tree: ast.AST) -> Iterator[str]:

@@ -24,7 +24,7 @@ CELLS = """if True:
     import json, sys
     from IPython.core.interactiveshell import InteractiveShell
     shell = InteractiveShell.instance()
-    for cell in json.loads(sys.argv[1]):
+    for cell in json.load(sys.stdin):
         shell.run_cell(cell, store_history=True).raise_error()
     import scaleright
     from scaleright import catalog
@@ -35,7 +35,7 @@ CELLS = """if True:
 COMMANDS = """if True:
     import contextlib, io, json, sys
     from scaleright.cli import main
-    for arguments in json.loads(sys.argv[1]):
+    for arguments in json.load(sys.stdin):
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
@@ -83,7 +83,7 @@ def colab(tmp_path_factory) -> Environment:
     there = Environment.of(folder, declared())
     (setup, *_) = code_cells("token_cost")
     options = installing(folder) | hosted(folder / "hosted")
-    where = json.loads(there.python(CELLS, json.dumps([setup]), **options).splitlines()[-1])
+    where = json.loads(there.run("python", "-c", CELLS, given=[setup], **options).splitlines()[-1])
     home = there.packages / "scaleright"
     assert list(map(Path, where)) == [home / "__init__.py", home / "data"]
     return there
@@ -94,14 +94,13 @@ ANSWERED = [
     ("plan --list", "start_up"),
     ("plan start_up", "1. "),
     ("validate counts", "parameters"),
-    ("claims --words electricity", "verdict"),
+    ("claims --words electricity", " claims"),
     ("data check", "the data is sound"),
 ]
 """Commands that need nothing else, and a word of what they say."""
 REFUSED = [
     ("sweep memory_wall -p accelerators=1,2 --out swept", "pip install 'scaleright[sweep]'"),
     ("run token_cost", "pip install 'scaleright[book]'"),
-    ("run tokn_cost", "nearest: token_cost"),
     ("parameters tokn_cost", "nearest: token_cost"),
     ("plan startup", "nearest: start_up"),
     *(
@@ -115,7 +114,9 @@ REFUSED = [
 def said(colab) -> dict[str, tuple[int | str, str, str]]:
     """What each command ends with and says."""
     commands = [command for command, _ in (*ANSWERED, *REFUSED)]
-    lines = colab.python(COMMANDS, json.dumps([each.split() for each in commands])).splitlines()
+    lines = colab.run(
+        "python", "-c", COMMANDS, given=[each.split() for each in commands]
+    ).splitlines()
     return {each: tuple(json.loads(line)) for each, line in zip(commands, lines, strict=True)}
 
 
@@ -150,12 +151,12 @@ def test_the_command_is_installed_and_nothing_is_written_beside_the_library(cola
 
 
 NOTEBOOK = """if True:
-    import json, sys, time, warnings
+    import json, sys, time
     from contextlib import redirect_stdout
     from io import StringIO
     from IPython.core.interactiveshell import InteractiveShell
     shell = InteractiveShell.instance()
-    for name, cells in json.loads(sys.argv[1]).items():
+    for name, cells in json.load(sys.stdin).items():
         start, failed = time.process_time(), None
         shell.reset()
         with redirect_stdout(StringIO()) as shown:
@@ -172,7 +173,9 @@ CHEAP = ("token_cost", "plan", "buy_or_rent")
 
 def notebooks(there: Environment, chapters: list[str]) -> dict[str, tuple[str | None, int, float]]:
     cells = {chapter: code_cells(chapter) for chapter in chapters}
-    lines = there.python(NOTEBOOK, json.dumps(cells), SCALERIGHT_CHARTS="altair").splitlines()
+    lines = there.run(
+        "python", "-c", NOTEBOOK, given=cells, SCALERIGHT_CHARTS="altair"
+    ).splitlines()
     return {name: tuple(rest) for name, *rest in map(json.loads, lines)}
 
 
@@ -209,7 +212,7 @@ def with_extras(colab: Environment, folder: Path, *extras: str) -> Environment:
 def test_a_command_runs_with_its_extra(colab, tmp_path, extra, command, made):
     there = with_extras(colab, tmp_path, extra)
     main = "import sys; from scaleright.cli import main; main()"
-    assert there.python(main, *command.split())
+    assert there.run("python", "-c", main, *command.split())
     assert len(list(there.elsewhere.glob(made))) == 1
 
 
@@ -221,7 +224,7 @@ def test_binder_runs_a_notebook_on_the_tables_of_its_checkout(tmp_path):
     start = (str(recipe / "start"), "python", "-c")
     charts = "import os; print(os.environ['SCALERIGHT_CHARTS'])"
     assert there.run(*start, charts) == "altair\n"
-    where = there.run(*start, CELLS, json.dumps(cells)).splitlines()[-1]
+    where = there.run(*start, CELLS, given=cells).splitlines()[-1]
     assert list(map(Path, json.loads(where))) == [
         ROOT / "lib" / "scaleright" / "__init__.py",
         ROOT / "data",
