@@ -59,6 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "processes: starts a kernel, a browser or another process; not in `make quick`"
     )
     config.addinivalue_line("markers", "long: computes for seconds; not in `make quick`")
+    config.addinivalue_line("markers", "nightly: takes minutes; in `make nightly` alone")
     config.pluginmanager.register(WithDoctests())
     if config.getoption("changed"):
         import selection

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 import scaleright as library
-from scaleright import catalog, cli
+from scaleright import catalog, cli, press
 from scaleright.press import build, datacheck, ledger, site
 from scaleright.press.pool import Pool
 
@@ -170,6 +170,24 @@ def test_outside_a_book_the_checkouts_own_is_used(scaleright, monkeypatch, tmp_p
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     code, _, err = scaleright("run", "no_such_chapter")
     assert code == 1 and "unknown chapter 'no_such_chapter'" in err
+
+
+@pytest.mark.usefixtures("nothing_runs")
+def test_an_installed_package_is_read_and_what_is_built_goes_where_one_is(
+    scaleright, book, monkeypatch, tmp_path_factory
+):
+    (book.root / "book" / "_toc.yml").unlink()
+    monkeypatch.setattr(press, "_PACKAGE", book.root)
+    monkeypatch.chdir(here := tmp_path_factory.mktemp("elsewhere"))
+    found = press.Book.find()
+    assert found.root == book.root and found.chapters() == ["tiny"]
+    assert (found.build, found.kernels) == (here / "_build", here)
+    assert scaleright("parameters", "tiny")[0] == 0
+    for command in (["book"], ["notebooks"], ["pdf"], ["data", "refresh", "--from", "."]):
+        code, out, err = scaleright(*command)
+        assert (code, out) == (1, "") and "no checkout of the book here" in err
+    (book.root / "notebooks" / "text" / "tiny.md").unlink()
+    assert scaleright("parameters", "tiny")[0] == 1
 
 
 def test_a_full_disk_is_said_in_one_line(scaleright, monkeypatch):

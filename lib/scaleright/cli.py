@@ -44,6 +44,20 @@ _jobs = click.option(
 _force = click.option("--force", is_flag=True, help="Run and render everything, changed or not.")
 
 
+def _checkout(extra: str, command: str) -> Book:
+    """The checkout that a command works on, and the packages that it needs.
+
+    Raises
+    ------
+    PressError : one of them is missing.
+    """
+    from scaleright.press.extras import require
+
+    place = Book.checkout()
+    require(extra, command)
+    return place
+
+
 @cli.command()
 @_jobs
 @_force
@@ -51,7 +65,7 @@ def book(jobs: int | None, force: bool) -> None:
     """Run changed chapters and scenarios and build the site into _build/html."""
     from scaleright.press import build
 
-    build.publish(Book.find(), jobs, force, click.echo)
+    build.publish(_checkout("book", "book"), jobs, force, click.echo)
 
 
 @cli.command("pdf")
@@ -59,7 +73,7 @@ def pdf_() -> None:
     """Print the built site as one PDF, `_build/scale-right.pdf`; needs Chromium and Playwright."""
     from scaleright.press import paper
 
-    path = paper.write(Book.find())
+    path = paper.write(_checkout("pdf", "pdf"))
     click.echo(f"printed: {path} ({path.stat().st_size / 1e6:.1f} MB)")
 
 
@@ -72,7 +86,7 @@ def notebooks_(jobs: int | None, check: bool) -> None:
     """Run changed chapters and store them, with their outputs, in notebooks/."""
     from scaleright.press import build
 
-    build.store(Book.find(), jobs, check, click.echo)
+    build.store(_checkout("book", "notebooks"), jobs, check, click.echo)
 
 
 @cli.command()
@@ -98,9 +112,11 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     from scaleright.parameters import validate
     from scaleright.press import require_writable, write_whole
     from scaleright.press.execute import Job, answer, run_all
+    from scaleright.press.extras import require
     from scaleright.press.pages import dates
     from scaleright.press.texts import declared
 
+    require("book", "run")
     place = Book.find()
     values = validate(declared(chapter, place), _case(assignments))
     own = _say_own()
@@ -184,9 +200,11 @@ def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any)
     """
     import json
 
+    from scaleright.press.extras import require
     from scaleright.press.pages import dates
     from scaleright.press.sweep import conduct, picture, results
 
+    require("sweep", "sweep")
     place = Book.find()
     try:
         done = conduct.sweep(
@@ -309,7 +327,7 @@ def data() -> None:
 )
 def refresh(raw: Path, allow_flagged: bool, allow_fewer: bool) -> None:
     """Write the tables of data/ anew from raw public files."""
-    place = Book.find()
+    place = Book.checkout()
     if not (place.root / "refresh" / "__init__.py").is_file():
         raise PressError(
             f"importers are not installed with the package: {place.root} has no refresh/; use a"

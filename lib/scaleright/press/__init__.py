@@ -23,6 +23,12 @@ COLLECTED_AFTER = 100_000
 """New objects after which a process of a build looks for cycles, which few of them are in: Python's
 700 has it walk through all that its imports have made over and over.
 """
+_PACKAGE = Path(__file__).resolve().parents[1]
+"""Beside its modules an installed package has the texts, cases and tables of the book, each where
+a checkout has it.
+"""
+_MARK = "book/_toc.yml"
+"""What a checkout has and an installed package has not."""
 
 
 class PressError(Exception):
@@ -37,22 +43,45 @@ class Book:
 
     @classmethod
     def find(cls) -> Book:
-        """The book around the working directory, else the checkout this package was installed from.
+        """The book to read: as `checkout`, else what the installed package has of it.
+
+        Raises
+        ------
+        PressError : there is none.
+        """
+        installed = cls(_PACKAGE)
+        return installed if _checkout() is None and installed.chapters() else cls.checkout()
+
+    @classmethod
+    def checkout(cls) -> Book:
+        """The whole book, which is what builds and refreshes need: the one around the working
+        directory, else the checkout this package was installed from.
 
         Raises
         ------
         PressError : there is neither.
         """
-        here = Path.cwd()
-        for folder in (here, *here.parents, Path(__file__).resolve().parents[3]):
-            if (folder / "book" / "_toc.yml").is_file():
-                return cls(folder)
-        raise PressError(f"no book here: neither {here} nor a folder above it has book/_toc.yml")
+        if (root := _checkout()) is None:
+            raise PressError(
+                f"no checkout of the book here: neither {Path.cwd()} nor a folder above it has"
+                f" {_MARK}"
+            )
+        return cls(root)
+
+    @property
+    def installed(self) -> bool:
+        """Whether it is what an installed package has of the book: nothing is written there."""
+        return self.root == _PACKAGE
 
     @property
     def build(self) -> Path:
         """Folder of everything that is built."""
-        return self.root / "_build"
+        return (Path.cwd() if self.installed else self.root) / "_build"
+
+    @property
+    def kernels(self) -> Path:
+        """Folder in which the cells of chapters run."""
+        return Path.cwd() if self.installed else self.root / "notebooks"
 
     @property
     def data(self) -> Path:
@@ -109,6 +138,13 @@ class Book:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             with inherited(lock.fileno()):
                 yield
+
+
+def _checkout() -> Path | None:
+    """The folder of the book around the working directory, else of that around this package."""
+    here = Path.cwd()
+    folders = (here, *here.parents, _PACKAGE.parents[1])
+    return next((folder for folder in folders if (folder / _MARK).is_file()), None)
 
 
 def write_whole(path: Path, content: bytes | str) -> bool:

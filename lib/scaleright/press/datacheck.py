@@ -46,7 +46,7 @@ def check(
     ----------
     data_dir : folder with `datapackage.json`
     bibliography : BibTeX file of the source keys; by default `book/references.bib` beside the
-        folder, else inside it
+        folder
     today : the day on which to judge ages
 
     >>> check(Path("nowhere"))[0].message
@@ -59,7 +59,7 @@ def check(
     except DataError as error:
         return [Problem("datapackage.json", None, None, str(error))]
     problems = [*_strangers(data_dir, entries), *_descriptions(entries, today)]
-    keys, sound = _keys(bibliography or _bibliography(data_dir)), []
+    keys, sound = _keys(bibliography or data_dir.resolve().parent / "book" / "references.bib"), []
     for name, entry in entries.items():
         frame, found = catalog.examine(data_dir, name)
         problems += found
@@ -69,11 +69,6 @@ def check(
             sound.append(entry)
     problems += _second_opinion(data_dir, sound)
     return sorted(problems, key=lambda p: (p.notice, p.table, p.row or 0, p.field or ""))
-
-
-def _bibliography(data_dir: Path) -> Path:
-    beside = data_dir.resolve().parent / "book" / "references.bib"
-    return beside if beside.exists() else data_dir / "references.bib"
 
 
 def _keys(path: Path) -> set[str] | None:

@@ -14,18 +14,13 @@ from scaleright.claims import listing
 from scaleright.claims.documents import Document
 from scaleright.claims.verdicts import HOLD
 from scaleright.outputs import table_box
-from scaleright.press import Book, PressError
+from scaleright.press import Book
 from scaleright.press.pages import Dated, dated
 
 
 def folder() -> Path:
-    """The folder of the tables: the book's, else that of the installed package."""
-    try:
-        return Book.find().data
-    except PressError:
-        from scaleright.catalog import data_dir
-
-        return data_dir()
+    """The folder of the tables."""
+    return Book.find().data
 
 
 def listed(form: str | None, asked: Mapping[str, str | None]) -> tuple[str, list[Dated]]:

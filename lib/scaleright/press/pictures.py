@@ -30,8 +30,11 @@ _LONG = re.compile(r"(\.\d)\d+")
 _FRAME = re.compile(r'width="(\d+)" height="(\d+)" viewBox="0 0 \1 \2"')
 _ASIDE = 26
 """Room at either side [px]: the reader's font may be wider than the one that was measured."""
-_FORM = f"{importlib.metadata.version('vl-convert-python')}-{_ASIDE}"
-"""What else than its chart a picture depends on."""
+
+
+def _form() -> str:
+    """What else than its chart a picture depends on."""
+    return f"{importlib.metadata.version('vl-convert-python')}-{_ASIDE}"
 
 
 def charts(notebook: Mapping[str, Any]) -> dict[str, dict]:
@@ -86,7 +89,7 @@ def drawn(
     ------
     PressError : a chart could not be drawn; what was said follows.
     """
-    home = book.build / FOLDER / _FORM
+    home = book.build / FOLDER / _form()
     wanted = dict(others or {})
     for path in notebooks:
         wanted |= charts(json.loads(path.read_bytes()))

@@ -42,7 +42,7 @@ class Pool:
     def __init__(self, book: Book, runs: int, limit: int, folder: Path):
         self._book, self._limit, self._folder = book, limit, folder
         self._settings = Settings(
-            folder=book.root / "notebooks",
+            folder=book.kernels,
             environment=kernel_environment(folder)
             | {REMEMBERED: os.environ.get(REMEMBERED) or str(folder / "remembered")},
             warm=_worth_warming(runs, limit),

@@ -167,10 +167,11 @@ def setup_source(root: Path) -> str:
     """The code of a notebook's first cell, which brings the library along where a notebook is
     opened alone; empty without an address.
     """
-    url = stored(root).url
-    if not url:
+    where = stored(root)
+    if not where.url:
         return ""
     return (
         'import importlib.util\n\nif importlib.util.find_spec("scaleright") is None:  # opened'
-        f" alone, as on Colab: fetch the library with its data\n    %pip install --quiet git+{url}"
+        " alone, as on Colab: fetch the library with its data\n    %pip install --quiet"
+        f" git+{where.url}@{where.branch}"
     )

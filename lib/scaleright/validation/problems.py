@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from tqdm import tqdm
 
 from scaleright.catalog import DataError
 
@@ -51,7 +50,11 @@ def refuse(label: str, problems: Iterable[Problem]) -> None:
 
 def bar(items: Sequence[Any], what: str) -> Iterable[Any]:
     """Long work with a bar on stderr, where that is a terminal."""
-    return tqdm(items, what, unit=" rows", leave=False, disable=None if len(items) > LONG else True)
+    if len(items) <= LONG:
+        return items
+    from tqdm import tqdm
+
+    return tqdm(items, what, unit=" rows", leave=False, disable=None)
 
 
 def each(

@@ -52,7 +52,7 @@ def _program(book: Book, chapter: str, own: str) -> scenario.Program:
     )
     before = (own, *before) if own else before
     return scenario.Program(
-        uuid.uuid4().hex, before, after, ANSWER_MIME, str(book.root / "notebooks"), CELL_TIMEOUT_S
+        uuid.uuid4().hex, before, after, ANSWER_MIME, str(book.kernels), CELL_TIMEOUT_S
     )
 
 
