@@ -29,6 +29,8 @@ from small_book import small_book
 from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
+NIGHTLY = "SCALERIGHT_NIGHTLY"
+"""Set to 1 where all tests are to run, those too that take more than a commit should wait for."""
 
 # Two cores shared with kernels and a browser: limits in seconds would only measure the machine.
 # The same forty examples each time: more of them would find what a change broke hardly more often.
@@ -51,6 +53,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "processes: starts a kernel, a browser or another process; not in `make quick`"
     )
     config.addinivalue_line("markers", "long: computes for seconds; not in `make quick`")
+    config.addinivalue_line(
+        "markers", f"nightly: more of the same cases; runs with `{NIGHTLY}=1` or if `-m` names it"
+    )
     config.pluginmanager.register(WithDoctests())
     environment = kernel_environment(ROOT / "_build")
     os.environ.update({k: v for k, v in environment.items() if k != "PYTHONWARNINGS"})
@@ -231,8 +236,18 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def _leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what is marked `nightly`, unless it is asked for."""
+    if os.environ.get(NIGHTLY) == "1" or "nightly" in config.option.markexpr:
+        return
+    later = [item for item in items if item.get_closest_marker("nightly")]
+    items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+    config.hook.pytest_deselected(items=later)
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _leave_to_the_night(config, items)
     for item in items:
         starts = _STARTERS & set(getattr(item, "fixturenames", ()))
         if starts or item.path.suffix == ".ipynb":

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from answer_askers import ASKERS, Answer, at, by_token_cost
-from answer_cases import BOOK, REQUESTS, SERVING, Serving, cells, page_text
+from answer_cases import REQUESTS, SERVING, Serving, page_text
+from chapter_cells import BOOK, cells
 from press_cases import scaleright as command
 from scaleright import catalog, charts
 from scaleright.quantity import evaluate
