@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from multiprocessing import forkserver, util
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any
 
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from scaleright import REMEMBERED
 from scaleright.press import Book
 from scaleright.press.execute import kernel_environment
@@ -119,32 +119,25 @@ _LONG = (
 )
 """Refits of constants and judgments of every row, chapters run whole: not units."""
 
-_ASKING = (
-    "tests/test_architecture_bets.py",
-    "tests/test_claims_s4.py",
-    "tests/test_compare.py",
-    "tests/test_hardware_choice.py",
-    "tests/test_hardware_radar.py",
-    "tests/test_inference_ladder.py",
-    "tests/test_mlperf.py",
-    "tests/test_mlperf_training.py",
-    "tests/test_mlperf_training_tables.py",
-    "tests/test_mlperf_versus.py",
-    "tests/test_pretraining_cost.py",
-    "tests/test_rules.py",
-    "tests/test_scaling_chapter.py",
-    "tests/test_scaling_laws.py",
-    "tests/test_tokens_tables.py",
-    "tests/test_training_search.py",
-    "tests/test_validation_energy.py",
-    "tests/test_vendor_claims.py",
+_REPLACING = (
+    "tests/test_own_",
+    "tests/test_serving_properties.py",
+    "tests/test_site_is_built.py",
 )
-"""Tests that ask the library as a chapter does, and change nothing of it."""
+"""Tests that replace something of the library, or add models to it, without `monkeypatch`."""
 
 
 def _replaces_nothing(item: pytest.Item) -> bool:
-    asks = isinstance(item, pytest.DoctestItem) or item.nodeid.startswith(_ASKING)
-    return asks and "monkeypatch" not in item.fixturenames
+    """Whether a test asks the library as a chapter does, so that what it finds may be kept for
+    others: of drawn examples too much would be.
+    """
+    replaces = item.nodeid.startswith(_REPLACING) or "monkeypatch" in _fixtures(item)
+    drawn = is_hypothesis_test(getattr(item, "obj", None))
+    return not (replaces or drawn or item.get_closest_marker("processes"))
+
+
+def _fixtures(item: pytest.Item) -> Collection[str]:
+    return getattr(item, "fixturenames", ())
 
 
 _started_by: list[str] = []
@@ -249,7 +242,7 @@ def _leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _leave_to_the_night(config, items)
     for item in items:
-        starts = _STARTERS & set(getattr(item, "fixturenames", ()))
+        starts = _STARTERS & {*_fixtures(item)}
         if starts or item.path.suffix == ".ipynb":
             item.add_marker("processes")
         if item.nodeid.startswith(_LONG):
