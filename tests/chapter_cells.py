@@ -21,6 +21,7 @@ from unittest.mock import patch
 import numpy as np
 from scaleright import parameters
 from scaleright.charts import answers as card
+from scaleright.charts import live
 from scaleright.charts.displays import plain_text
 from scaleright.charts.templates import filled
 from scaleright.ops import where
@@ -76,10 +77,10 @@ class Page:
     there: Any
     words: Any
 
-    def controlled_by(self, live: Any) -> Self:
+    def controlled_by(self, of: live.Controls) -> Self:
         """The same, with the controls of a chapter as they are now."""
-        controls = {name: live.describe(name) for name in vars(live.given)}
-        return replace(self, controls=controls, follow=dict(live._follow))
+        controls = {name: of.describe(name) for name in vars(of.given)}
+        return replace(self, controls=controls, follow=dict(of._follow))
 
     def answers(self, values: Mapping[str, Any]) -> str:
         """What the card says if the controls are set so; empty if they cannot be, or if it has no
@@ -149,6 +150,7 @@ class Run:
         self.answer: dict[str, Any] = {}
         self.page = Page({}, {}, True, "")
         self._case = Case(given, {of.name: of.default for of in given} | dict(values))
+        self._controls: list[live.Controls] = []
         self._done = 0
         self._at_answer: dict[str, Any] = {}
 
@@ -175,15 +177,23 @@ class Run:
             slots=self._adding(card.slots),
             _judge=self._asking(card._judge),
         )
-        with read, heard, contextlib.redirect_stdout(io.StringIO()):
+        with read, heard, self._open(), contextlib.redirect_stdout(io.StringIO()):
             exec(cell.before, self.names)
             shown = eval(cell.shown, self.names) if cell.shown else None
             if cell.answers:
                 told = shown._repr_mimebundle_()
                 self.answer = told[ANSWER_MIME] | {"text": told["text/plain"]}
                 self._at_answer = dict(self.names)
-                self.page = self.page.controlled_by(self.names["live"])
+                self.page = self.page.controlled_by(*self._controls)
         self._done += 1
+
+    def _open(self) -> Any:
+        """Let what is shown belong to this page, whichever chapters have run in between."""
+        return patch.object(live, "_PAGE", self._controls)
+
+    def aside(self) -> Any:
+        """Let what is shown belong to a page like this one, to which it adds nothing."""
+        return patch.object(live, "_PAGE", [live.Controls(self._case)])
 
     def _noting(self, said: Any) -> Any:
         def noted(text: str, when: Any, otherwise: str, names: Mapping[str, Any]) -> Any:

@@ -20,17 +20,16 @@ from typing import Any
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
-from scaleright import REMEMBERED
+from scaleright import REMEMBERED, catalog
 from scaleright.press import Book
 from scaleright.press.execute import kernel_environment
 from scaleright.press.staleness import Inputs
 from shares import share
 from small_book import small_book
+from spoiled import Spoiled
 from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
-NIGHTLY = "SCALERIGHT_NIGHTLY"
-"""Set to 1 where all tests are to run, those too that take more than a commit should wait for."""
 
 # Two cores shared with kernels and a browser: limits in seconds would only measure the machine.
 # The same forty examples each time: more of them would find what a change broke hardly more often.
@@ -54,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line("markers", "long: computes for seconds; not in `make quick`")
     config.addinivalue_line(
-        "markers", f"nightly: more of the same cases; runs with `{NIGHTLY}=1` or if `-m` names it"
+        "markers", "nightly: what a pull request need not wait for; `make nightly` runs it"
     )
     config.pluginmanager.register(WithDoctests())
     environment = kernel_environment(ROOT / "_build")
@@ -230,12 +229,10 @@ def pytest_collection_finish() -> None:
 
 
 def _leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what is marked `nightly`, unless it is asked for."""
-    if os.environ.get(NIGHTLY) == "1" or "nightly" in config.option.markexpr:
+    if "nightly" in config.option.markexpr or os.environ.get("SCALERIGHT_NIGHTLY") == "1":
         return
-    later = [item for item in items if item.get_closest_marker("nightly")]
+    config.hook.pytest_deselected(items=[i for i in items if i.get_closest_marker("nightly")])
     items[:] = [item for item in items if not item.get_closest_marker("nightly")]
-    config.hook.pytest_deselected(items=later)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -293,6 +290,17 @@ def found_as_in_builds() -> Callable[[Callable[[], Any]], Any]:
             return function()
 
     return find
+
+
+@pytest.fixture
+def spoiled(monkeypatch) -> Iterator[Spoiled]:
+    """The tables, whose files may be said to hold something else."""
+    files = Spoiled(ROOT / "data")
+    monkeypatch.setattr(Path, "read_bytes", files.reading(Path.read_bytes))
+    monkeypatch.setattr(Path, "read_text", files.reading(Path.read_text, text=True))
+    yield files
+    monkeypatch.undo()
+    catalog.forget()
 
 
 # ---- a small book, a small case
