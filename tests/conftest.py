@@ -31,11 +31,14 @@ from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
 
+NIGHTLY = os.environ.get("SCALERIGHT_NIGHTLY") == "1"
+"""Whether all is run, and more of it, that a pull request need not wait for."""
+
 # Two cores shared with kernels and a browser: limits in seconds would only measure the machine.
-# The same forty examples each time: more of them would find what a change broke hardly more often.
+# The same examples each time: more of them would find what a change broke hardly more often.
 settings.register_profile(
     "project",
-    max_examples=40,
+    max_examples=100 if NIGHTLY else 25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
@@ -229,7 +232,7 @@ def pytest_collection_finish() -> None:
 
 
 def _leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "nightly" in config.option.markexpr or os.environ.get("SCALERIGHT_NIGHTLY") == "1":
+    if "nightly" in config.option.markexpr or NIGHTLY:
         return
     config.hook.pytest_deselected(items=[i for i in items if i.get_closest_marker("nightly")])
     items[:] = [item for item in items if not item.get_closest_marker("nightly")]
