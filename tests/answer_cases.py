@@ -1,4 +1,4 @@
-"""The cases that every chapter and command is asked that can answer, and how a chapter is asked.
+"""The cases that every chapter and command is asked that can answer.
 
 Dense models and mixtures of experts, small and large; chips of all makers and ages; requests short
 and long; light and heavy loads; training runs on few chips and on thousands.
@@ -6,18 +6,11 @@ and long; light and heavy loads; training runs on few chips and on thousands.
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import pytest
-from scaleright import parameters
-from scaleright.parameters import Case
-from scaleright.press import Book
+from chapter_cells import BOOK
 from scaleright.press.texts import chapter_notebook, declared
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 TOKENS_PER_DAY = 1e9
 """Demand for which a fleet is sized [token/day]."""
 REQUESTS = {
@@ -208,31 +201,6 @@ PAID = [
 def choices(chapter: str) -> dict[str, tuple]:
     """What the parameters of a chapter offer."""
     return {parameter.name: tuple(parameter.choices) for parameter in declared(chapter, BOOK)}
-
-
-def computed(chapter: str, until: str | None = None, **case: Any) -> dict[str, Any]:
-    """What a chapter's cells have computed by the time of its answer, or until there is a name;
-    what they show is not.
-    """
-    given = declared(chapter, BOOK)
-    values = {parameter.name: parameter.default for parameter in given} | case
-    names: dict[str, Any] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parameters, "case", lambda: Case(given, values))
-        for cell in chapter_notebook(BOOK.text(chapter)).cells:
-            if cell.cell_type == "code":
-                lines = ast.parse(cell.source)
-                if isinstance(lines.body[-1], ast.Expr):
-                    del lines.body[-1]  # the display
-                exec(compile(lines, chapter, "exec"), names)
-            if until in names if until else "answer" in cell.metadata.get("tags", []):
-                return names
-    raise AssertionError(f"{chapter} has no {until or 'cell tagged answer'}")
-
-
-def cells(chapter: str, until: str | None = None, **case: Any) -> SimpleNamespace:
-    """The same as attributes."""
-    return SimpleNamespace(**computed(chapter, until, **case))
 
 
 def page_text(chapter: str) -> str:

@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from multiprocessing import forkserver, util
 from pathlib import Path
@@ -19,22 +19,26 @@ from typing import Any
 
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
 import pytest
-from hypothesis import HealthCheck, settings
-from scaleright import REMEMBERED
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+from scaleright import REMEMBERED, catalog
 from scaleright.press import Book
 from scaleright.press.execute import kernel_environment
 from scaleright.press.staleness import Inputs
 from shares import share
 from small_book import small_book
+from spoiled import Spoiled
 from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
 
+NIGHTLY = os.environ.get("SCALERIGHT_NIGHTLY") == "1"
+"""Whether all is run, and more of it, that a pull request need not wait for."""
+
 # Two cores shared with kernels and a browser: limits in seconds would only measure the machine.
-# The same forty examples each time: more of them would find what a change broke hardly more often.
+# The same examples each time: more of them would find what a change broke hardly more often.
 settings.register_profile(
     "project",
-    max_examples=40,
+    max_examples=100 if NIGHTLY else 25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
@@ -59,7 +63,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "processes: starts a kernel, a browser or another process; not in `make quick`"
     )
     config.addinivalue_line("markers", "long: computes for seconds; not in `make quick`")
-    config.addinivalue_line("markers", "nightly: takes minutes; in `make nightly` alone")
+    config.addinivalue_line(
+        "markers", "nightly: what a pull request need not wait for; `make nightly` runs it"
+    )
     config.pluginmanager.register(WithDoctests())
     if config.getoption("changed"):
         import selection
@@ -128,32 +134,25 @@ _LONG = (
 )
 """Refits of constants and judgments of every row, chapters run whole: not units."""
 
-_ASKING = (
-    "tests/test_architecture_bets.py",
-    "tests/test_claims_s4.py",
-    "tests/test_compare.py",
-    "tests/test_hardware_choice.py",
-    "tests/test_hardware_radar.py",
-    "tests/test_inference_ladder.py",
-    "tests/test_mlperf.py",
-    "tests/test_mlperf_training.py",
-    "tests/test_mlperf_training_tables.py",
-    "tests/test_mlperf_versus.py",
-    "tests/test_pretraining_cost.py",
-    "tests/test_rules.py",
-    "tests/test_scaling_chapter.py",
-    "tests/test_scaling_laws.py",
-    "tests/test_tokens_tables.py",
-    "tests/test_training_search.py",
-    "tests/test_validation_energy.py",
-    "tests/test_vendor_claims.py",
+_REPLACING = (
+    "tests/test_own_",
+    "tests/test_serving_properties.py",
+    "tests/test_site_is_built.py",
 )
-"""Tests that ask the library as a chapter does, and change nothing of it."""
+"""Tests that replace something of the library, or add models to it, without `monkeypatch`."""
 
 
 def _replaces_nothing(item: pytest.Item) -> bool:
-    asks = isinstance(item, pytest.DoctestItem) or item.nodeid.startswith(_ASKING)
-    return asks and "monkeypatch" not in item.fixturenames
+    """Whether a test asks the library as a chapter does, so that what it finds may be kept for
+    others: of drawn examples too much would be.
+    """
+    replaces = item.nodeid.startswith(_REPLACING) or "monkeypatch" in _fixtures(item)
+    drawn = is_hypothesis_test(getattr(item, "obj", None))
+    return not (replaces or drawn or item.get_closest_marker("processes"))
+
+
+def _fixtures(item: pytest.Item) -> Collection[str]:
+    return getattr(item, "fixturenames", ())
 
 
 _started_by: list[str] = []
@@ -245,10 +244,18 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def _leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "nightly" in config.option.markexpr or NIGHTLY:
+        return
+    config.hook.pytest_deselected(items=[i for i in items if i.get_closest_marker("nightly")])
+    items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _leave_to_the_night(config, items)
     for item in items:
-        starts = _STARTERS & set(getattr(item, "fixturenames", ()))
+        starts = _STARTERS & {*_fixtures(item)}
         if starts or item.path.suffix == ".ipynb":
             item.add_marker("processes")
         if item.nodeid.startswith(_LONG):
@@ -299,6 +306,17 @@ def found_as_in_builds() -> Callable[[Callable[[], Any]], Any]:
             return function()
 
     return find
+
+
+@pytest.fixture
+def spoiled(monkeypatch) -> Iterator[Spoiled]:
+    """The tables, whose files may be said to hold something else."""
+    files = Spoiled(ROOT / "data")
+    monkeypatch.setattr(Path, "read_bytes", files.reading(Path.read_bytes))
+    monkeypatch.setattr(Path, "read_text", files.reading(Path.read_text, text=True))
+    yield files
+    monkeypatch.undo()
+    catalog.forget()
 
 
 # ---- a small book, a small case

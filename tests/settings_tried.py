@@ -12,39 +12,26 @@ page moves a few controls, whose menus gray out what the rest of the case rules 
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import io
 import math
-import operator
 import re
 import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
-from scaleright import parameters
-from scaleright.charts import answers as card
-from scaleright.charts.displays import plain_text
-from scaleright.charts.templates import filled
-from scaleright.ops import where
-from scaleright.outputs import ANSWER_MIME
-from scaleright.parameters import Case, Parameter, ParameterError, refusal, validate
+from chapter_cells import BOOK, Run, page
+from scaleright.parameters import Parameter, ParameterError, refusal, validate
 from scaleright.parameters.declaration import Declared
-from scaleright.press import Book
-from scaleright.press.texts import chapter_notebook, declared
-from scaleright.quantity import evaluate
-from scaleright.quantity.graph import Quantity, in_order, parameter, value_of
+from scaleright.press.texts import declared
+from scaleright.quantity.graph import value_of
 from scaleright.units import figure
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 WHOLE = 10
 """One setting in so many runs all cells of its chapter."""
 _WIDE = 50
@@ -77,120 +64,6 @@ class Tried:
     works: Mapping[str, Any] = field(default_factory=dict)
 
 
-@cache
-def _cells(chapter: str) -> tuple[tuple[Any, Any, bool], ...]:
-    """The cells of a chapter, compiled: what precedes the last expression, that expression, and
-    whether it is the answer.
-    """
-    found = []
-    for number, cell in enumerate(chapter_notebook(BOOK.text(chapter)).cells):
-        if cell.cell_type != "code":
-            continue
-        tree, where = ast.parse(cell.source), f"{chapter}, cell {number}"
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-        shown = compile(ast.Expression(last.value), where, "eval") if last else None
-        answers = "answer" in cell.metadata.get("tags", ())
-        found.append((compile(tree, where, "exec"), shown, answers))
-    return tuple(found)
-
-
-def computed(
-    chapter: str, values: Mapping[str, Any], whole: bool = True, left: dict | None = None
-) -> dict:
-    """What the answer of a chapter tells machines, after all its cells or those up to the answer
-    have run with these values; what they name is left in `left`, and as `there` whether there is an
-    answer, where some choices rule out others.
-    """
-    given, answer = declared(chapter, BOOK), {}
-    names = {} if left is None else left
-    names["display"] = lambda *shown: None  # as a notebook has it
-    case = Case(given, {of.name: of.default for of in given} | dict(values))
-
-    def weighed(asked: Sequence[tuple[Quantity, str]], known: Mapping[str, Any]) -> str:
-        names["there"] = reduce(operator.and_, [there for there, _ in asked])
-        return judge(asked, known)
-
-    quiet, judge = contextlib.redirect_stdout(io.StringIO()), card._judge
-    read = patch.object(parameters, "case", lambda: case)
-    with read, quiet, patch.object(card, "_judge", weighed):
-        for code, last, answers in _cells(chapter):
-            exec(code, names)
-            shown = eval(last, names) if last else None
-            if answers:
-                told = shown._repr_mimebundle_()
-                answer = told[ANSWER_MIME] | {"text": told["text/plain"]}
-                if not whole:
-                    break
-    return answer
-
-
-@dataclass(frozen=True)
-class Page:
-    """What a chapter's page says, as quantities that follow its controls.
-
-    live : its controls
-    there, words : whether there is an answer, where some choices rule out others, and what its card
-        says, the line beneath the sentence included
-    """
-
-    live: Any
-    there: Any
-    words: Any
-
-    def answers(self, values: Mapping[str, Any]) -> str:
-        """What the card says if the controls are set so; empty if they cannot be, or if it has no
-        answer.
-        """
-        at: dict[str, Any] = {}
-        for name, value in values.items():
-            control = self.live.describe(name)
-            if value is None or control is None or value not in control.get("choices", [value]):
-                if value is not None:
-                    return ""
-                continue
-            follow = self.following(name, value)
-            at |= {of: there for of, there in follow.items() if values.get(of) is None}
-            at[name] = value
-        found = self._read(at, self.there, self.words)
-        return str(found[-1]) if all(found) else ""
-
-    def grays_out(self, name: str, option: Any) -> bool:
-        """Whether the page grays out an option of a menu at the declared case."""
-        return not all(self._read({name: option} | self.following(name, option), self.there))
-
-    def following(self, name: str, option: Any) -> dict[str, Any]:
-        """What other controls are set to when a menu is."""
-        return dict(self.live._follow.get(name, {}).get(option, {}))
-
-    @staticmethod
-    def _read(at: Mapping[str, Any], *wanted: Any) -> list[Any]:
-        """What quantities are where controls are set so; what no control moves is left out."""
-        live = [of for of in wanted if isinstance(of, Quantity)]
-        behind = {parameter(node) for node in in_order(live)}
-        return evaluate(live, {of: value for of, value in at.items() if of in behind})
-
-
-@cache
-def page(chapter: str) -> Page:
-    """The page of a chapter, as its cells up to the answer make it at the declared case."""
-    made: dict[str, Any] = {}
-
-    def noted(text: str, when: Any, otherwise: str, names: Mapping[str, Any]) -> Any:
-        words, instead = (filled(plain_text(of), names) for of in (text, otherwise))
-        made["words"] = words if when is None else where(when, words, instead)
-        return said(text, when, otherwise, names)
-
-    def beneath(texts: Mapping[str, str], names: Mapping[str, Any]) -> Any:
-        for label in texts.keys() & {"Also", "Range", "Data as of", "Model error"}:
-            made["words"] += f" {label}: " + filled(plain_text(texts[label]), names)
-        return slots(texts, names)
-
-    said, slots = card.said, card.slots
-    with patch.multiple(card, said=noted, slots=beneath):
-        computed(chapter, {}, whole=False, left=made)
-    return Page(made["live"], made.get("there", True), made["words"])
-
-
 def tried(chapter: str, values: Mapping[str, Any], whole: bool | None = None) -> Tried:
     """What becomes of a setting.
 
@@ -203,16 +76,15 @@ def tried(chapter: str, values: Mapping[str, Any], whole: bool | None = None) ->
         return Tried(values, "refused", str(error), error.works)
     if whole is None and (words := page(chapter).answers(given)):
         return _read(values, words)
-    made: dict[str, Any] = {}
+    run = Run(chapter, given)
     try:
-        answer = computed(chapter, given, bool(whole), made)
+        run.whole() if whole else run.until()
     except Exception as error:  # noqa: BLE001, whatever a cell raises is what is looked for
         at = [f for f in traceback.extract_tb(error.__traceback__) if f.filename[0] != "<"]
         places = [f"{Path(f.filename).name}:{f.lineno}" for f in (at[-1], at[-2])]
         return Tried(values, "failed", f"{type(error).__name__}: {error} ({', '.join(places)})")
-    if not value_of(made.get("there", True)):
-        return Tried(values, "said", answer["text"])
-    return _read(values, answer["text"])
+    said = run.answer["text"]
+    return _read(values, said) if value_of(run.page.there) else Tried(values, "said", said)
 
 
 def _read(values: Mapping[str, Any], words: str) -> Tried:

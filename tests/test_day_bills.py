@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import quantity
 from scaleright.costs.day_bills import (
@@ -129,7 +129,6 @@ def test_a_budget_lasts_as_long_as_it_takes_to_spend_it(usd, change, length):
     assert days_until_spent(usd, change, spent) == pytest.approx(length, rel=1e-4)
 
 
-@settings(max_examples=30)
 @given(st.floats(1, 1e6), st.floats(1, 1e9))
 def test_growth_passes_a_budget_earlier(usd, budget):
     first, later = (days_until_spent(usd, change, budget) for change in (0.5, 0.0))

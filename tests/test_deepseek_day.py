@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scaleright.catalog import fact
 from scaleright.inference.deployment import check, valid
@@ -47,7 +47,6 @@ def test_experts_held_twice_let_ranks_share_that_do_not_divide_them():
             check(replace(pool, redundant=wrong))
 
 
-@settings(max_examples=40, deadline=None)
 @given(twice=st.integers(0, 8), each=st.floats(1, 200), ranks=st.sampled_from([8, 16, 32]))
 def test_experts_held_twice_take_memory_and_never_save_a_step(twice, each, ranks):
     """Their weights are read as well where tokens reach them; balance of busy ones is not

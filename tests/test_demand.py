@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 from hypothesis import given as drawn
-from hypothesis import settings
 from hypothesis import strategies as st
 from scaleright.costs.serving_doubts import load_spread
 from scaleright.inference.day import Traffic, day_fleet
@@ -123,7 +122,6 @@ def test_a_faster_engine_makes_a_fleet_of_one_no_cheaper_and_a_large_one_nearly_
     assert busy(UNKNOWN)[0].at_speed(2.0).value == 1.0
 
 
-@settings(max_examples=40, deadline=None)
 @drawn(
     st.sampled_from([name for name in kinds() if name != UNKNOWN]),
     st.floats(1.0, 1e9),

@@ -4,28 +4,23 @@ cost: asked of the chapters' own parameters, as a page and as the command line d
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
-from scaleright import charts, parameters
+from chapter_cells import computed, shared
+from scaleright import charts
 from scaleright.costs.serving_doubts import LOAD, RENT
 from scaleright.costs.serving_doubts import SPEED as PRACTICE
 from scaleright.costs.uncertainty import USE
 from scaleright.decisions.two_chips import PRICE, SPEED
 from scaleright.information import Choice, expected_loss, probability_cheaper
-from scaleright.parameters import Case
-from scaleright.press import Book
-from scaleright.press.texts import chapter_notebook, declared, tagged
 from scaleright.quantity import Quantity, evaluate
 from scaleright.quantity.graph import value_of
 
 pytestmark = pytest.mark.long
-BOOK = Book(Path(__file__).resolve().parents[1])
 
 
 @dataclass(frozen=True)
@@ -90,23 +85,13 @@ QUESTIONS = {
 }
 
 
-@functools.cache
-def told(chapter: str, *case: tuple[str, Any]) -> tuple[Choice, str]:
+def told(chapter: str, **case: Any) -> tuple[Choice, str]:
     """The choice of a chapter whose cells run at a case, as the command line runs them, and its
     answer in words.
     """
-    given, names = declared(chapter, BOOK), dict[str, Any]()
-    values = {parameter.name: parameter.default for parameter in given} | dict(case)
-    cells = chapter_notebook(BOOK.text(chapter)).cells
-    last = tagged(cells, "answer")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parameters, "case", lambda: Case(given, values))
-        for cell in cells[: cells.index(last)]:
-            if cell.cell_type == "code":
-                exec(compile(cell.source, chapter, "exec"), names)
-        words = eval(last.source, names)._repr_mimebundle_()["text/plain"]
+    names = computed(chapter, **case)
     doubts = names["doubts"] if "doubts" in names else names["sure"]
-    return getattr(doubts, "choice", doubts), words
+    return getattr(doubts, "choice", doubts), shared(chapter, **case).answer["text"]
 
 
 @pytest.fixture(params=QUESTIONS, scope="module")
@@ -126,7 +111,7 @@ def at_case(question: Question, **more: Any) -> dict[str, Any]:
 
 def test_page_and_command_line_say_the_same(question):
     here = at_case(question)
-    choice, words = told(question.chapter, *question.case.items())
+    choice, words = told(question.chapter, **question.case)
     same = {"probability": choice.probability, "loss": choice.expected_loss} | choice.spreads
     for name, of in same.items():
         assert math.isclose(here[name], value_of(of), rel_tol=1e-9, abs_tol=1e-12), name

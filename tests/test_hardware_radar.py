@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parity import largest_difference
 from scaleright import catalog, mlperf
 from scaleright import quantity as quantities
 from scaleright.charts.radar import profile, radar
@@ -24,7 +23,6 @@ from scaleright.decisions import hardware_figures as figures
 from scaleright.decisions import hardware_maturity as maturity
 from scaleright.decisions import hardware_placing as placing
 from scaleright.decisions import hardware_radar as hardware
-from scaleright.formulas import REGISTRY
 
 LLAMA = ("llama2-70b", "Offline")
 EVEN = (1.0,) * 5
@@ -38,13 +36,6 @@ def scored(
     own: bool = False, stand_ins: bool = False, place: tuple[str, str] = LLAMA
 ) -> pd.DataFrame:
     return hardware.scores(hardware.figures(*place, own, stand_ins))
-
-
-def test_the_scale_reads_the_same_in_the_browser():
-    assert (
-        largest_difference(REGISTRY["decisions.hardware_radar.points"], count=40, seed=20261120)
-        < 1e-9
-    )
 
 
 def test_a_faster_chip_gains_on_every_axis_that_counts_over_its_speed():

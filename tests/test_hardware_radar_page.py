@@ -9,21 +9,18 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from chapter_cells import shared
 from scaleright import quantity as quantities
 from scaleright.chapters import hardware_radar as page
 from scaleright.decisions import hardware_figures as figures
 from scaleright.decisions import hardware_placing as placing
 from scaleright.decisions import hardware_radar as hardware
-from test_pages_quantities import computed_here
 
 
 @pytest.fixture(scope="module")
 def cells() -> SimpleNamespace:
     """What the chapter's cells make."""
-    names: dict = {}
-    with pytest.MonkeyPatch.context() as patched:
-        computed_here("hardware_radar", patched, names=names)
-    return SimpleNamespace(**names)
+    return SimpleNamespace(**shared("hardware_radar").whole())
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_prompts_take_no_less_than_their_launches_where_no_graph_is_captured():
     assert steady(none, Load(100, 200), 1).ttft_s < short.ttft_s
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(parts=st.tuples(*[st.floats(0, 10)] * 3), running=st.floats(1, 4096), more=st.floats(0, 5))
 def test_no_more_of_anything_brings_the_first_token_sooner(parts, running, more):
     queue, rest, step = parts
@@ -114,7 +114,6 @@ def test_no_more_of_anything_brings_the_first_token_sooner(parts, running, more)
     )
 
 
-@settings(max_examples=30, deadline=None)
 @given(clients=st.integers(1, 400), prompt=st.integers(10, 8000), more=st.floats(1.05, 3))
 def test_more_clients_and_longer_prompts_never_bring_it_sooner(clients, prompt, more):
     point = steady(LLAMA, Load(prompt, 200), clients)

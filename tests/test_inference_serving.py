@@ -19,7 +19,7 @@ from scaleright.inference.serving import steady
 from scaleright.inference.speculation import Speculation, tokens_per_step
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     reads=st.floats(1, 60_000),
     writes=st.floats(1, 20_000),
@@ -41,7 +41,7 @@ def test_littles_law_holds_at_every_load(reads, writes, concurrency, cached):
     assert -1e-9 <= under_way <= max(point.mixed_step.total, point.plain_step.total)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(reads=st.floats(1, 60_000), writes=st.floats(1, 20_000), concurrency=st.floats(1, 500))
 def test_a_step_holds_no_more_tokens_than_the_engine_allows(reads, writes, concurrency):
     point = steady(LLAMA, Load(reads, writes), concurrency)

@@ -60,7 +60,7 @@ def test_a_long_run_is_as_fast_as_a_server():
     assert speeds[-1] == pytest.approx(steady(LLAMA, load, 64).output_tokens_per_s, rel=0.03)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(requests=st.integers(1, 400), running=st.integers(1, 500), variation=st.floats(0, 2.0))
 def test_no_work_is_lost_and_no_more_run_than_may(requests, running, variation):
     full, thin, left = thinning(requests, running, variation)

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from answer_askers import ASKERS, Answer, at, by_token_cost
-from answer_cases import BOOK, REQUESTS, SERVING, Serving, cells, page_text
+from answer_cases import REQUESTS, SERVING, Serving, page_text
+from chapter_cells import BOOK, cells, shared
 from press_cases import scaleright as command
 from scaleright import catalog, charts
 from scaleright.quantity import evaluate
@@ -102,11 +103,12 @@ def test_a_page_says_what_it_takes_otherwise(chapter, words):
 
 def test_what_a_display_takes_otherwise_is_beside_its_answer(pages):
     of = pages["architecture_bets"]
-    table = of.page.served(of.within_20_ms)._repr_mimebundle_()["text/plain"]
+    with shared("architecture_bets").aside():
+        table = of.page.served(of.within_20_ms)._repr_mimebundle_()["text/plain"]
     assert "every paid hour used" in table and "by the model of serving" in table
     of = pages["vendor_claims"]
-    said = of.page.beside_usual(of.case, of.usual)
-    words = said._repr_mimebundle_()["text/plain"]
+    with shared("vendor_claims").aside():
+        words = of.page.beside_usual(of.case, of.usual)._repr_mimebundle_()["text/plain"]
     assert "fastest layout of up to 64 chips" in words and "without speculative decoding" in words
     assert "usual engines of one node or rack, by which other chapters price a token" in words
 
@@ -124,15 +126,18 @@ STEPS = [
 @pytest.mark.parametrize("case", STEPS, ids=lambda case: " ".join(map(str, case)))
 def test_beside_its_floor_a_step_takes_as_long_as_where_tokens_are_priced(pages, case):
     names = "model", "accelerator", "precision", "accelerators", "batch", "context"
-    floor = cells("scaling_math", **dict(zip(names, case, strict=True)))
-    said = floor.page.in_practice(floor.live.case, floor.weights, floor.step.seconds, floor.needed)
+    run = shared("scaling_math", **dict(zip(names, case, strict=True)))
+    floor = SimpleNamespace(**run.until())
+    shown = floor.live.case, floor.weights, floor.step.seconds, floor.needed
+    with run.aside():
+        said = floor.page.in_practice(*shown)._repr_mimebundle_()["text/plain"]
     curve = pages["inference_roofline"].server.curve
     name, chip, form, _, batch, context = case
     step_s = curve.writing_s(float(batch)) + curve.looking_s(float(batch), float(context))
     there = {"model": name, "accelerator": chip, "precision": form, "chips": "8"}
     (seconds,) = at(there, step_s)
     assert seconds > floor.step.seconds.value
-    assert f"it says {charts.say(seconds, 'duration')}," in said._repr_mimebundle_()["text/plain"]
+    assert f"it says {charts.say(seconds, 'duration')}," in said
 
 
 IN_SERVICE = [

@@ -20,10 +20,10 @@ from answer_cases import (
     TRAINING,
     Powered,
     Serving,
-    cells,
     choices,
     page_text,
 )
+from chapter_cells import cells
 from scaleright import catalog, charts
 from scaleright.costs.owned_hours import owned_terms
 from scaleright.costs.ownership import Ownership, made_for_servers, stands

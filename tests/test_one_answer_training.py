@@ -8,7 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from answer_cases import BOOK, TRAINING, choices, computed
+from answer_cases import TRAINING, choices
+from chapter_cells import BOOK, computed
 from press_cases import scaleright as command
 from scaleright import catalog, charts, footprint, transformer
 from scaleright.costs import fastest_steps, training_fleet

@@ -8,7 +8,8 @@ import math
 from types import SimpleNamespace
 
 import pytest
-from answer_cases import PAID, Paid, cells, choices
+from answer_cases import PAID, Paid, choices
+from chapter_cells import cells
 from scaleright import market
 from scaleright.mlperf import best_runs
 from scaleright.parameters import refusal

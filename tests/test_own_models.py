@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from chapter_cells import BOOK, Run
 from scaleright import catalog
 from scaleright.catalog import ConfigError, read_config
 from scaleright.catalog.configs import config_of
@@ -16,7 +17,6 @@ from scaleright.parameters import validate
 from scaleright.press.texts import declared
 from scaleright.transformer.parameters import parameters
 from scaleright.validation.kinds import validate as validate_rows
-from settings_tried import BOOK, computed
 
 PUBLISHED = json.loads((Path(__file__).parent / "fixtures" / "configs.json").read_text())
 """Fields of published configurations, with the parameters of the published weights where their
@@ -252,9 +252,10 @@ def test_an_own_model_is_taken_where_a_model_is_or_refused_with_the_nearest(chap
 @pytest.mark.parametrize("chapter", ["scaling_math", "memory_wall", "token_cost"])
 def test_an_own_model_is_answered_as_one_of_its_shape(chapter, mine):
     own, twin = (
-        computed(chapter, validate(declared(chapter, BOOK), {"model": name}), whole=False)
+        Run(chapter, validate(declared(chapter, BOOK), {"model": name}))
         for name in (str(mine), "Llama-3.1-8B")
     )
+    own, twin = (run.until() and run.answer for run in (own, twin))
     apart = {"model", "api", "asked", "even", "cheaper", "loss", "span", "advice", "further"}
     # what says its name, or hangs on an API
     both = twin["quantities"].keys() & own["quantities"].keys()

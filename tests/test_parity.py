@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from collections import Counter
 
 import pytest
 import scaleright
@@ -26,17 +27,18 @@ FORMULA_ROOMS = (
 )
 
 
-def formula_modules() -> list:
-    """Every module of the physics, systems and money layers."""
-    names = [
-        m.name
-        for m in pkgutil.walk_packages(scaleright.__path__, "scaleright.")
-        if m.name.split(".")[1] in FORMULA_ROOMS
-    ]
-    return [importlib.import_module(name) for name in names]
+JUDGING = ("decisions", "information", "market", "mlperf", "order_statistics")
+"""Rooms above and beside them that have closed forms of their own."""
 
 
-MODULES = formula_modules()
+def modules(*rooms: str) -> list:
+    """Every module of some rooms of the library."""
+    names = (m.name for m in pkgutil.walk_packages(scaleright.__path__, "scaleright."))
+    return [importlib.import_module(name) for name in names if name.split(".")[1] in rooms]
+
+
+MODULES = modules(*FORMULA_ROOMS)
+JUDGES = modules(*JUDGING)
 CLOSED = {name: formula for name, formula in REGISTRY.items() if formula.kind == "closed form"}
 
 
@@ -61,6 +63,11 @@ def test_an_unregistered_function_is_found():
     module = importlib.import_module("types").ModuleType("sample")
     exec("def loose(x):\n    return x", vars(module))
     assert unregistered(module) == ["sample.loose"]
+
+
+def test_closed_forms_are_in_all_rooms():
+    rooms = Counter(name.split(".")[0] for name in CLOSED)
+    assert {*JUDGING} < {*rooms} and rooms["mlperf"] == 4 and len(CLOSED) > 150
 
 
 @pytest.mark.parametrize("name", sorted(CLOSED))

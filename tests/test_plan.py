@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import settings_tried
+from chapter_cells import BOOK, Run, computed, page
 from scaleright.costs.platforms import BATCHES
 from scaleright.costs.regional_power import REGIONS
 from scaleright.decisions import plan_fleets, plan_runs, plan_workload
@@ -20,12 +19,9 @@ from scaleright.decisions.plan_hardware import Compared
 from scaleright.decisions.plan_parts import STEPS, Asked
 from scaleright.decisions.plan_workload import DECLARED, Workload, read_trace
 from scaleright.parameters import ParameterError, parse, validate
-from scaleright.press import Book, PressError, plans
+from scaleright.press import PressError, plans
 from scaleright.press.texts import declared
-from scaleright.quantity import evaluate
-from scaleright.quantity.graph import Quantity, in_order, parameter
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 ASKED = ("pretrain_7b", "chat_70b", "ablations_1b", "hospital", "start_up", "impossible")
 """The six workloads of the issue, which are presets."""
 GRAPHS = (
@@ -240,9 +236,7 @@ def test_training_takes_the_chips_and_the_batch_that_the_chapter_advises(made):
     taken = made["pretrain_7b"].parts[0].figures
     asked = {"model": "Llama-2-7B", "tokens": 2e12, "accelerator": taken["accelerator"]}
     asked |= {"deadline_days": 30.0, "value_usd_per_day": 0.0}
-    names: dict[str, Any] = {}
-    settings_tried.computed("cluster_efficiency", asked, whole=False, left=names)
-    best = names["found"].best
+    best = Run("cluster_efficiency", asked).until()["found"].best
     there = best.chips.value, best.batch.value, best.usd.value, best.days.value
     mine = taken["chips"], BATCHES[taken["batch"]], taken["usd"], taken["days"]
     assert mine == pytest.approx(there, rel=1e-4)
@@ -332,38 +326,19 @@ def test_other_presets_can_be_met(name):
 # ---- that a chapter says the same
 
 
-def chapter_says(graphs: dict, asked: Asked) -> dict[str, Any]:
+def chapter_says(asked: Asked) -> dict[str, Any]:
     """What the chapter's own cells make of the parameters of a step, read from its graph."""
-    values = validate(declared(asked.chapter, BOOK), asked.parameters)
-    page = settings_tried.page(asked.chapter)
-    if asked.chapter in SEARCHED and not on_page(page, values):
-        names = {}
-        settings_tried.computed(asked.chapter, values, whole=False, left=names)
+    values, shown = validate(declared(asked.chapter, BOOK), asked.parameters), page(asked.chapter)
+    if asked.chapter in SEARCHED and not shown.offers(values):
+        names = Run(asked.chapter, values).until()
         return {path: eval(path, names).value for path in asked.figures}
-    if asked.chapter not in graphs:
-        graphs[asked.chapter] = {}
-        settings_tried.computed(asked.chapter, {}, whole=False, left=graphs[asked.chapter])
-    names, at = graphs[asked.chapter], {}
-    for name, value in values.items():
-        follow = page.following(name, value)
-        at |= {of: there for of, there in follow.items() if of not in values}
-        at[name] = value
+    names = computed(asked.chapter)
     read = {path: eval(path, dict(names)) for path in asked.figures}
-    live = {path: of for path, of in read.items() if isinstance(of, Quantity)}
-    behind = {parameter(node) for node in in_order([*live.values()])}
-    found = evaluate([*live.values()], {of: it for of, it in at.items() if of in behind})
-    return read | dict(zip(live, found, strict=True))
-
-
-def on_page(page: settings_tried.Page, values: dict[str, Any]) -> bool:
-    """Whether the menus of a chapter's page offer all of these values."""
-    menus = ((page.live.describe(name) or {}, value) for name, value in values.items())
-    return all(value in menu.get("choices", [value]) for menu, value in menus)
+    return dict(zip(read, shown.read(shown.followed(values), *read.values()), strict=True))
 
 
 @pytest.mark.long
 def test_each_step_says_what_its_chapter_says(made):
-    graphs: dict[str, dict] = {}
     compared = set()
     for plan_ in made.values():
         for step in plan_.parts[0].steps:
@@ -372,7 +347,7 @@ def test_each_step_says_what_its_chapter_says(made):
                 if not asked.figures:
                     continue
                 assert asked.chapter in GRAPHS
-                for path, there in chapter_says(graphs, asked).items():
+                for path, there in chapter_says(asked).items():
                     assert np.isclose(float(there), asked.figures[path], rtol=1e-4), (asked, there)
                     compared.add(asked.chapter)
     assert compared == set(GRAPHS)

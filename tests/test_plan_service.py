@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
-import settings_tried
+from chapter_cells import computed
 from scaleright.costs.regional_power import power_price
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_rows import open_row, plan_rows
@@ -47,9 +46,7 @@ SERVICE = ("model", "accelerator", "trace", "contract")
 
 def test_the_questions_of_the_readers_own_service_carry_its_case():
     """As commands that the chapters take, for any model, chip and traffic of the page."""
-    names: dict[str, Any] = {}
-    settings_tried.computed("plan", {}, whole=False, left=names)
-    questions = names["own"].questions
+    questions = computed("plan")["own"].questions
     chosen = {of.name: of.choices for of in declared("plan", BOOK)}
     for at in range(8):
         own = {name: chosen[name][at % len(chosen[name])] for name in SERVICE}
@@ -72,7 +69,6 @@ def test_where_the_comparison_takes_fewer_chips_the_plan_says_why():
     part = plan(of).parts[0]
     (why,) = (one for one in part.steps[3].because if "mean length" in one)
     assert why.startswith("the comparison takes 2 B200 for 3 here")
-    names: dict[str, Any] = {}
-    settings_tried.computed("economics_stack", {"accelerator": "B200"}, whole=False, left=names)
-    stack = evaluate([names["served"].month.chips], {"accelerator": "B200"})[0]
+    served = computed("economics_stack")["served"]
+    stack = evaluate([served.month.chips], {"accelerator": "B200"})[0]
     assert stack == 2

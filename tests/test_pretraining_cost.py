@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from answer_cases import computed
+from chapter_cells import computed
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, quantity

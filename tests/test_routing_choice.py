@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from answer_cases import computed
+from chapter_cells import computed
 from scaleright.costs.tokens import request_usd
 from scaleright.decisions import routing_evidence as evidence
 from scaleright.decisions import routing_tiers as of_tiers

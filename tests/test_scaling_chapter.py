@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from answer_cases import cells
+from chapter_cells import cells
 from scaleright import catalog, transformer
 from scaleright import scaling_laws as sl
 from scaleright.costs.model_life import FIT, PACE

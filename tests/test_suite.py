@@ -43,3 +43,13 @@ def test_the_tests_of_a_page_are_one_share():
         share(f"tests/pages/test_live.py::test_a_number[{page}-case0]"),
     } == {page}
     assert share("tests/test_cli.py::test_help[a.html]") == "tests/test_cli.py"
+
+
+def test_the_tests_of_a_chapters_graph_are_one_share_and_those_of_answers_are_one():
+    assert {
+        share("tests/test_choices.py::test_random_settings[scaling_laws]"),
+        share("tests/test_pages_quantities.py::test_the_page[4-scaling_laws]"),
+    } == {"chapter scaling_laws"}
+    files = ("one_hour", "one_answer", "five_questions", "plan", "plan_service", "routing_choice")
+    assert {share(f"tests/test_{name}.py::test_it[a]") for name in files} == {"answers"}
+    assert share("tests/test_planet_data.py::test_it") == "tests/test_planet_data.py"

@@ -139,7 +139,7 @@ def test_runs_of_megatron_bridge_fit_with_full_recomputation():
 
 
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_parts_are_finite_not_negative_and_add_up(case):
     memory = training_memory(*case[:2], software=case[2])
     parts = list(memory.parts().values())
@@ -148,7 +148,7 @@ def test_parts_are_finite_not_negative_and_add_up(case):
 
 
 @given(cases(), st.sampled_from(("micro_batch", "sequence")))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_more_tokens_at_once_take_more(case, what):
     run, layout, software = case
     more = (
@@ -166,7 +166,7 @@ def test_more_tokens_at_once_take_more(case, what):
 
 
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_each_zero_stage_and_each_recomputation_takes_no_more(case):
     run, layout, software = case
     by_stage = training_memory(run, replace(layout, zero=np.arange(4)), software=software)
@@ -176,7 +176,7 @@ def test_each_zero_stage_and_each_recomputation_takes_no_more(case):
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_arrays_and_numbers_agree(case):
     run, layout, software = case
     names = [field.name for field in fields(Layout)]

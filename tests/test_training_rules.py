@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.training.layout import Layout, TrainingRun
@@ -134,7 +134,6 @@ def test_a_sequence_splits_over_context_and_tensor_ranks():
     check(replace(LLAMA, chips=8, sequence=8190), Layout(tensor=8, sequence_parallel=0))
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(*(st.integers(-1, 17) for _ in fields(Layout))), min_size=1, max_size=6),
     st.sampled_from([GPT3, LLAMA, DEEPSEEK]),

@@ -85,50 +85,6 @@ def test_a_reader_gives_rows_by_name_and_by_shape(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, message",
-    [
-        (
-            "model,quantity,published\nLlama-2-8B,total_parameters,7\n",
-            (
-                "mine.csv, line 2, column model: unknown model 'Llama-2-8B';"
-                " nearest: .*(?i:llama-2-7b)"
-            ),
-        ),
-        (
-            "model,quantity,publised\nLlama-2-7B,total_parameters,7\n",
-            "publised.*nearest: published",
-        ),
-        ("model,quantity\nLlama-2-7B,total_parameters\n", "column published is missing"),
-        (
-            "model,quantity,published\nLlama-2-7B,total_parameter,7\n",
-            "line 2, column quantity: unknown value .*total_parameters",
-        ),
-        (
-            "model,quantity,published\nLlama-2-7B,total_parameters,0\n",
-            "line 2, column published: 0 is not above 0",
-        ),
-        (
-            "model,quantity,published\nLlama-2-7B,total_parameters,seven\n",
-            "line 2, column published: 'seven' is not",
-        ),
-        (
-            "model,quantity,published,layers\nmine,total_parameters,7,32\n",
-            "mine.csv, line 2, column model: shape of 'mine': missing .*'hidden'",
-        ),
-        ("", "not a CSV file"),
-    ],
-)
-def test_a_bad_file_is_refused_with_the_place(tmp_path, text, message):
-    with pytest.raises((LookupError, catalog.DataError), match=message):
-        validate("counts", own(tmp_path, text))
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(catalog.DataError, match=r"absent.csv: no such file"):
-        validate("counts", tmp_path / "absent.csv")
-
-
-@pytest.mark.parametrize(
     "kind, message",
     [("kernels", "schema: data/measured/kernels.csv"), ("count", "nearest: counts")],
 )

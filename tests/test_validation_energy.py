@@ -153,38 +153,3 @@ def test_a_chip_that_no_fit_has_seen_is_predicted_with_a_wider_range(tmp_path):
     ).rows
     width = rows["width_percent"].tolist()
     assert rows["predicted"].gt(0).all() and width[0] > width[1] and width[2] > width[1]
-
-
-@pytest.mark.parametrize(
-    "line, message",
-    [
-        (
-            "Llama-3.1-8C,H100 SXM,1,BF16,16,250,400,400,1000",
-            r"line 2, column model: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B",
-        ),
-        (
-            "Llama-3.1-8B,H10,1,BF16,16,250,400,400,1000",
-            "line 2, column accelerator: unknown accelerator 'H10'; nearest: ",
-        ),
-        (
-            "Llama-3.1-8B,A100 SXM 80GB,1,FP8,16,250,400,400,1000",
-            "line 2: .*FP8 needs a chip with dense fp8",
-        ),
-        (
-            "Llama-3.1-70B,H100 SXM,3,BF16,16,250,400,400,1000",
-            "line 2: .*tensor = 3 does not divide heads = 64; nearest: 2 or 4",
-        ),
-        (
-            "Llama-3.1-405B,H100 SXM,1,BF16,16,250,400,400,1000",
-            "line 2: .* of 650 tokens fits beside the weights",
-        ),
-        ("Llama-3.1-8B,H100 SXM,1,BF16,16,250,400000,400,1000", "line 2: .*allowed: 131,072"),
-        (
-            "Llama-3.1-8B,H100 SXM,1,BF16,16,250,400,many,1000",
-            "line 2, column measured_watts: 'many' is not a number",
-        ),
-    ],
-)
-def test_a_bad_row_is_refused_with_the_place(tmp_path, line, message):
-    with pytest.raises((LookupError, ValueError, catalog.DataError), match=message):
-        validate("energy", own(tmp_path, line))

@@ -64,57 +64,6 @@ def test_a_reader_checks_a_run_of_their_own(tmp_path):
     assert row["scored"] and row["predicted"] == pytest.approx(1000 * 0.76 * 1.275 * 1.1)
 
 
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        (
-            "run,accelerator,accelerator_hours,measured_kwh\nmine,H10,1000,1\n",
-            "line 2, column accelerator: unknown accelerator 'H10'; nearest: H100",
-        ),
-        (
-            "run,accelerator,accelerator_hours\nmine,H100 SXM,1000\n",
-            "line 2: states neither measured_kwh nor measured_kg_co2e",
-        ),
-        (
-            (
-                "run,accelerator,accelerator_hours,zone,measured_kg_co2e\nmine,H100"
-                " SXM,1000,Frnace,1\n"
-            ),
-            "line 2, column zone: unknown grid .*: France",
-        ),
-        (
-            "run,accelerator,accelerator_hours,pue,measured_kwh\nmine,H100 SXM,1000,0.9,1\n",
-            "line 2, column pue: 0.9 is below 1",
-        ),
-        (
-            "run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,0,1\n",
-            "line 2, column accelerator_hours: 0 is not above 0",
-        ),
-        (
-            "run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,-10,1\n",
-            "line 2, column accelerator_hours",
-        ),
-        (
-            "run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,inf,1\n",
-            "line 2, column accelerator_hours",
-        ),
-        (
-            "run,accelerator,accelerator_hours,measured_kwh\nmine,H100 SXM,1000,0\n",
-            "line 2, column measured_kwh",
-        ),
-        (
-            "run,accelerator,accelerator_hours,measured_kwh\nmine,TPU v6e,1000,1\n",
-            "line 2: the catalog has no tdp_watts for TPU v6e",
-        ),
-    ],
-)
-def test_a_bad_run_is_refused_with_the_place(tmp_path, text, message):
-    path = tmp_path / "mine.csv"
-    path.write_text(text)
-    with pytest.raises((LookupError, catalog.DataError), match=message):
-        kinds.validate("footprint", path)
-
-
 def test_a_file_without_a_scored_row_says_so(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("run,accelerator,accelerator_hours,measured_kg_co2e\nmine,H100 SXM,1000,1\n")

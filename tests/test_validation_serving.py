@@ -204,41 +204,6 @@ def test_a_readers_own_runs_are_predicted_by_name_and_by_shape(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    "line, message",
-    [
-        (
-            "Llama-3.1-8C,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,5000,",
-            r"line 2, column model: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B",
-        ),
-        (
-            "Llama-3.1-8B,H10,1,FP8,1000,1000,64,vLLM 0.17.0,5000,",
-            "line 2, column accelerator: unknown accelerator 'H10'; nearest: ",
-        ),
-        (
-            "Llama-3.1-8B,H100 SXM,3,FP8,1000,1000,64,vLLM 0.17.0,5000,",
-            "line 2: .*tensor = 3 does not divide heads",
-        ),
-        (
-            "Llama-3.1-8B,A100 SXM 80GB,1,FP8,1000,1000,64,vLLM 0.17.0,5000,",
-            "line 2: .*precision FP8 needs a chip with dense fp8",
-        ),
-        ("Llama-3.1-405B,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,5000,", "line 2: .*fits"),
-        (
-            "Llama-3.1-8B,H100 SXM,1,FP8,1000,1000,64,vLLM 0.17.0,-1,",
-            "line 2, column measured_output_tokens_per_s_per_accelerator: -1 is not above 0",
-        ),
-        (
-            "Llama-3.1-8B,H100 SXM,1,FP8,many,1000,64,vLLM 0.17.0,5000,",
-            "line 2, column input_tokens: 'many' is not a",
-        ),
-    ],
-)
-def test_a_bad_row_is_refused_with_the_place(tmp_path, line, message):
-    with pytest.raises((LookupError, ValueError, catalog.DataError), match=message):
-        validate("serving", own(tmp_path, line))
-
-
 def test_every_kind_of_work_has_a_family():
     _, every, fitted = judge.book()
     assert all(

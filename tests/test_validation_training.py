@@ -136,17 +136,13 @@ def test_a_readers_own_runs_are_predicted_by_name_and_by_shape(tmp_path):
     line = "mine,H100 SXM,64,BF16,8192,256,1,1,3,9000,32,4096,32,8,128,14336,true,128256,false"
     by_shape = validate("training", own(tmp_path, line, head=f"{HEAD},{shape}")).rows.iloc[0]
     assert by_shape["predicted"] == pytest.approx(by_name["predicted"])
-    for nothing in ("",):
-        unmeasured = validate(
-            "training", own(tmp_path, f"Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,{nothing}")
-        ).rows.iloc[0]
-        assert (
-            unmeasured["predicted"] == pytest.approx(by_name["predicted"])
-            and not unmeasured["scored"]
-        )
+    silent = own(tmp_path, "Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,")
+    unmeasured = validate("training", silent).rows.iloc[0]
+    assert unmeasured["predicted"] == pytest.approx(by_name["predicted"])
+    assert not unmeasured["scored"]
 
 
-def test_a_readers_shards_are_groups_and_those_that_do_not_divide_are_refused(tmp_path):
+def test_a_readers_shards_are_groups(tmp_path):
     """Weights inside a node of eight save gathering over 1,024 chips; a copy has whole groups."""
     line, head = (
         "Llama-2-7B,H100 SXM,1024,BF16,2048,1024,1,1,3,9000,torchtitan,",
@@ -157,40 +153,6 @@ def test_a_readers_shards_are_groups_and_those_that_do_not_divide_are_refused(tm
         for shards in ("1024", "8")
     )
     assert node["predicted"] < 0.8 * whole["predicted"]
-    with pytest.raises(ValueError, match=r"shards = 6 does not divide .* = 1024; nearest: 4 or 8"):
-        validate("training", own(tmp_path, line + "6", head=f"{head},shards"))
-
-
-@pytest.mark.parametrize(
-    "line, message",
-    [
-        (
-            "Llama-3.1-8C,H100 SXM,64,BF16,8192,256,1,1,3,9000",
-            r"line 2, column model: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B",
-        ),
-        (
-            "Llama-3.1-8B,H10,64,BF16,8192,256,1,1,3,9000",
-            "line 2, column accelerator: unknown accelerator 'H10'; nearest: ",
-        ),
-        (
-            "Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,3,3,9000",
-            "line 2: tensor_parallel x .* = 3 does not divide accelerators = 64",
-        ),
-        ("Llama-3.1-8B,H100 SXM,64,BF8,8192,256,1,1,3,9000", "line 2, column precision"),
-        (
-            "Llama-3.1-8B,H100 SXM,64,BF16,8192,256,1,1,3,-1",
-            "line 2, column measured_tokens_per_s_per_accelerator: -1 is not above 0",
-        ),
-        ("Llama-3.1-8B,H100 SXM,64,BF16,8192,250,1,1,3,9000", "line 2: .*global_batch"),
-        (
-            "Llama-3.1-8B,H100 SXM,64,BF16,8192,many,1,1,3,9000",
-            "line 2, column global_batch: 'many' is not an integer",
-        ),
-    ],
-)
-def test_a_bad_row_is_refused_with_the_place(tmp_path, line, message):
-    with pytest.raises((LookupError, ValueError, catalog.DataError), match=message):
-        validate("training", own(tmp_path, line))
 
 
 def test_the_second_baseline_is_fitted_a_chip(judged):

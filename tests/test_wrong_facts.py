@@ -1,12 +1,11 @@
 """Facts that cannot be are refused when their table is read, and `data check` says the same.
 
-Each case spoils one table of a copy of the data; whoever reads it gets a sentence that names table,
+Each case spoils one table; whoever reads it gets a sentence that names table,
 row, column, value and what is plausible.
 """
 
 import json
 import random
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,36 +13,19 @@ from scaleright import catalog, transformer
 from scaleright.catalog import constraints, plausibility
 from scaleright.catalog.reading import read
 from scaleright.press import datacheck
+from spoiled import Spoiled
 
 ROOT = Path(__file__).resolve().parents[1]
 assert transformer  # whoever computes with shapes has them judged by their parameters
 
 
-@pytest.fixture
-def data(tmp_path, monkeypatch):
-    """A copy of the tables that the library reads."""
-    shutil.copytree(ROOT / "data", tmp_path / "data")
-    (tmp_path / "book").mkdir()
-    shutil.copy(ROOT / "book" / "references.bib", tmp_path / "book")
-    monkeypatch.setenv("SCALERIGHT_DATA", str(tmp_path / "data"))
-    catalog.forget()
-    yield tmp_path / "data"
-    catalog.forget()
-
-
-def spoil(path: Path, old: str, new: str) -> None:
-    text = path.read_bytes().decode()
-    assert old in text, old
-    path.write_bytes(text.replace(old, new, 1).encode())
-
-
-def refused(data: Path, table: str, *parts: str) -> str:
+def refused(spoiled: Spoiled, table: str, *parts: str) -> str:
     """The sentence with which a table is refused; what `data check` asks must say the same."""
     with pytest.raises(catalog.DataError) as error:
         catalog.table(table)
     for part in parts:
         assert part in str(error.value), str(error.value)
-    assert str(error.value).startswith(str(catalog.examine(data, table)[1][0]))
+    assert str(error.value).startswith(str(catalog.examine(spoiled.folder, table)[1][0]))
     return str(error.value)
 
 
@@ -97,20 +79,20 @@ def refused(data: Path, table: str, *parts: str) -> str:
         ),
     ],
 )
-def test_a_figure_of_a_chip_that_cannot_be_is_refused(data, old, new, parts):
-    spoil(data / "accelerator_specs.csv", old, new)
-    refused(data, "accelerator_specs", "table accelerator_specs, row ", *parts)
+def test_a_figure_of_a_chip_that_cannot_be_is_refused(spoiled, old, new, parts):
+    spoiled.spoil("accelerator_specs.csv", old, new)
+    refused(spoiled, "accelerator_specs", "table accelerator_specs, row ", *parts)
 
 
-def test_a_chip_is_not_handed_out_while_its_figures_cannot_be(data):
-    spoil(data / "accelerator_specs.csv", "H100 SXM,tdp_watts,700", "H100 SXM,tdp_watts,700000")
+def test_a_chip_is_not_handed_out_while_its_figures_cannot_be(spoiled):
+    spoiled.spoil("accelerator_specs.csv", "H100 SXM,tdp_watts,700", "H100 SXM,tdp_watts,700000")
     for _ in range(2):
         with pytest.raises(catalog.DataError, match="700000 is not plausible"):
             catalog.accelerator("A100 SXM 80GB")
 
 
-def _set(path: Path, model: str, **cells: str) -> None:
-    header, *lines = path.read_text(encoding="utf-8").splitlines()
+def _set(spoiled: Spoiled, model: str, **cells: str) -> None:
+    header, *lines = spoiled["models.csv"].decode().splitlines()
     columns = header.split(",")
     for i, line in enumerate(lines):
         if line.startswith(f"{model},"):
@@ -118,7 +100,7 @@ def _set(path: Path, model: str, **cells: str) -> None:
             for column, cell in cells.items():
                 row[columns.index(column)] = cell
             lines[i] = ",".join(row)
-    path.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+    spoiled["models.csv"] = "\n".join([header, *lines, ""]).encode()
 
 
 @pytest.mark.parametrize(
@@ -141,22 +123,24 @@ def _set(path: Path, model: str, **cells: str) -> None:
         ({"gated_ffn": "yes"}, "column gated_ffn: 'yes' is not a boolean"),
     ],
 )
-def test_a_shape_that_no_model_has_is_refused(data, cells, part):
-    _set(data / "models.csv", "Llama-2-70B", **cells)
-    said = refused(data, "models", "table models, row ", part)
+def test_a_shape_that_no_model_has_is_refused(spoiled, cells, part):
+    _set(spoiled, "Llama-2-70B", **cells)
+    said = refused(spoiled, "models", "table models, row ", part)
     with pytest.raises(catalog.DataError) as error:
         catalog.model("Llama-2-70B")
     assert str(error.value) == said
 
 
-def test_a_shape_without_a_published_count_is_held_against_its_name(data):
-    _set(data / "models.csv", "OLMo-2-13B", layers="10")
-    refused(data, "models", "OLMo-2-13B: its shape has", "its name says 1.3e+10")
+def test_a_shape_without_a_published_count_is_held_against_its_name(spoiled):
+    _set(spoiled, "OLMo-2-13B", layers="10")
+    refused(spoiled, "models", "OLMo-2-13B: its shape has", "its name says 1.3e+10")
 
 
-def test_a_published_count_that_no_shape_has_is_refused(data):
-    spoil(data / "measured/counts.csv", "BLOOM,total_parameters,1762", "BLOOM,total_parameters,762")
-    refused(data, "measured/counts", "column published: BLOOM: its shape has 1.762e+11")
+def test_a_published_count_that_no_shape_has_is_refused(spoiled):
+    spoiled.spoil(
+        "measured/counts.csv", "BLOOM,total_parameters,1762", "BLOOM,total_parameters,762"
+    )
+    refused(spoiled, "measured/counts", "column published: BLOOM: its shape has 1.762e+11")
 
 
 @pytest.mark.parametrize(
@@ -168,9 +152,9 @@ def test_a_published_count_that_no_shape_has_is_refused(data):
         ("measured/training", ",384,", ",3.5,", "column accelerators: '3.5' is not an integer"),
     ],
 )
-def test_other_tables_are_judged_alike(data, table, old, new, part):
-    spoil(data / f"{table}.csv", old, new)
-    refused(data, table, f"table {table}, row ", part)
+def test_other_tables_are_judged_alike(spoiled, table, old, new, part):
+    spoiled.spoil(f"{table}.csv", old, new)
+    refused(spoiled, table, f"table {table}, row ", part)
 
 
 # files that are no table
@@ -208,39 +192,38 @@ def _whole_lines(share: float):
         (lambda data: data.replace(b"A10,", b'"A10,', 1), "cannot be read"),
     ],
 )
-def test_a_file_that_is_no_table_of_the_package_is_refused(data, change, part):
-    path = data / "accelerator_specs.csv"
-    path.write_bytes(change(path.read_bytes()))
-    refused(data, "accelerator_specs", "table accelerator_specs", part)
+def test_a_file_that_is_no_table_of_the_package_is_refused(spoiled, change, part):
+    spoiled["accelerator_specs.csv"] = change(spoiled["accelerator_specs.csv"])
+    refused(spoiled, "accelerator_specs", "table accelerator_specs", part)
 
 
-def test_a_missing_file_is_named(data):
-    (data / "cost_factors.csv").unlink()
-    refused(data, "cost_factors", "cost_factors.csv cannot be read: no such file")
+def test_a_missing_file_is_named(spoiled):
+    spoiled["cost_factors.csv"] = None
+    refused(spoiled, "cost_factors", "cost_factors.csv cannot be read: no such file")
 
 
-def test_line_ends_of_another_system_are_the_same_facts(data):
+def test_line_ends_of_another_system_are_the_same_facts(spoiled):
     before = catalog.table("cost_factors")
-    path = data / "cost_factors.csv"
-    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    catalog.forget()
+    spoiled["cost_factors.csv"] = spoiled["cost_factors.csv"].replace(b"\n", b"\r\n")
     assert catalog.table("cost_factors").equals(before)
 
 
-def test_a_table_is_refused_for_the_table_that_it_refers_to(data):
-    spoil(data / "accelerators.csv", "NVIDIA", "Nvidia")
+def test_a_table_is_refused_for_the_table_that_it_refers_to(spoiled):
+    spoiled.spoil("accelerators.csv", "NVIDIA", "Nvidia")
     with pytest.raises(
         catalog.DataError, match="table accelerators, row 2, column vendor: 'Nvidia'"
     ):
         catalog.table("rental_prices")
 
 
-def test_the_check_names_a_fault_once_and_not_with_every_table_that_refers_to_it(data, monkeypatch):
+def test_the_check_names_a_fault_once_and_not_with_every_table_that_refers_to_it(
+    spoiled, monkeypatch
+):
     monkeypatch.setattr(datacheck, "_second_opinion", lambda *_: ())  # slow, and asked elsewhere
-    spoil(data / "accelerators.csv", "NVIDIA", "Nvidia")
-    spoil(data / "accelerator_specs.csv", "A10,tdp_watts,150", "A10,tdp_watts,150000")
-    _set(data / "models.csv", "OLMo-2-13B", layers="10")
-    errors = [p.table for p in datacheck.check(data) if not p.notice]
+    spoiled.spoil("accelerators.csv", "NVIDIA", "Nvidia")
+    spoiled.spoil("accelerator_specs.csv", "A10,tdp_watts,150", "A10,tdp_watts,150000")
+    _set(spoiled, "OLMo-2-13B", layers="10")
+    errors = [p.table for p in datacheck.check(spoiled.folder) if not p.notice]
     assert errors == ["accelerator_specs", "accelerators", "models"]
 
 
@@ -262,22 +245,19 @@ def test_the_check_names_a_fault_once_and_not_with_every_table_that_refers_to_it
         ('"within": 700', '"withn": 700', "resource models.csv: a plausible rule"),
     ],
 )
-def test_a_package_that_cannot_be_used_is_refused(data, old, new, part):
-    spoil(data / "datapackage.json", old, new)
-    catalog.forget()
+def test_a_package_that_cannot_be_used_is_refused(spoiled, old, new, part):
+    spoiled.spoil("datapackage.json", old, new)
     with pytest.raises(catalog.DataError, match=r"datapackage\.json: ") as error:
         catalog.table("models")
     assert part in str(error.value)
-    assert [part in str(p) for p in datacheck.check(data)] == [True]
+    assert [part in str(p) for p in datacheck.check(spoiled.folder)] == [True]
 
 
-def test_a_package_in_another_encoding_or_a_folder_without_one_is_named(data, monkeypatch):
-    path = data / "datapackage.json"
-    path.write_bytes(path.read_text(encoding="utf-8").encode("utf-16"))
-    catalog.forget()
+def test_a_package_in_another_encoding_or_a_folder_without_one_is_named(spoiled, monkeypatch):
+    spoiled["datapackage.json"] = spoiled["datapackage.json"].decode().encode("utf-16")
     with pytest.raises(catalog.DataError, match=r"datapackage\.json: not UTF-8"):
         catalog.table("models")
-    monkeypatch.setenv("SCALERIGHT_DATA", str(data / "models.csv"))
+    monkeypatch.setenv("SCALERIGHT_DATA", str(spoiled.folder / "models.csv"))
     with pytest.raises(catalog.DataError, match="no data package at"):
         catalog.table("models")
 
