@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book pdf test quick lint units format notebooks check bench lock clean
+.PHONY: help book pdf test nightly quick lint units format notebooks check bench lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ pdf: book ## print the whole book as one PDF, _build/scale-right.pdf (needs Chro
 
 test: $(VENV)/.scaleright $(VENV)/peers $(VENV)/html-validate ## run every test: units, doctests, data, stored notebooks, the site in Chromium
 	@$(BIN)/python -m pytest --nbval --nbval-current-env -n auto $(ARGS)
+
+nightly: $(VENV)/.scaleright $(VENV)/html-validate ## run what a pull request does not wait for: each keyboard, each page under axe, other processors
+	@$(BIN)/python -m pytest -m nightly -n auto $(ARGS)
 
 quick: $(VENV)/.scaleright ## what to run before each commit: format, lint, types, units and doctests; no kernel, no browser
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint units

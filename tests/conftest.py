@@ -51,6 +51,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "processes: starts a kernel, a browser or another process; not in `make quick`"
     )
     config.addinivalue_line("markers", "long: computes for seconds; not in `make quick`")
+    config.addinivalue_line(
+        "markers", "nightly: what a pull request need not wait for; `make nightly` runs it"
+    )
     config.pluginmanager.register(WithDoctests())
     environment = kernel_environment(ROOT / "_build")
     os.environ.update({k: v for k, v in environment.items() if k != "PYTHONWARNINGS"})
@@ -231,8 +234,16 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def _leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "nightly" in config.option.markexpr or os.environ.get("SCALERIGHT_NIGHTLY") == "1":
+        return
+    config.hook.pytest_deselected(items=[i for i in items if i.get_closest_marker("nightly")])
+    items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _leave_to_the_night(config, items)
     for item in items:
         starts = _STARTERS & set(getattr(item, "fixturenames", ()))
         if starts or item.path.suffix == ".ipynb":
