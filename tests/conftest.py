@@ -128,6 +128,7 @@ _ASKING = (
     "tests/test_mlperf_training.py",
     "tests/test_mlperf_training_tables.py",
     "tests/test_mlperf_versus.py",
+    "tests/test_press_prose.py::test_stored_errors_are_those_that_the_library_finds",
     "tests/test_pretraining_cost.py",
     "tests/test_rules.py",
     "tests/test_scaling_chapter.py",

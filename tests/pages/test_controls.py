@@ -98,7 +98,7 @@ def test_every_control_is_a_native_input_with_a_name_and_what_a_reader_sees_foll
         assert (of["input"], of["reached"]) == (NATIVE[controls[of["control"]]["kind"]], True), of
         assert of["name"], of
     assert silent(opened, controls) == [], "these controls change nothing that the reader sees"
-    # Nothing breaks at the ends of numbers, whose middles are those of `test_live`, and at two other
+    # Nothing breaks at the ends of numbers, whose middles are for `test_live`, and at two other
     # choices; and all can be undone.
     ends, choices = rounds(controls, "number")[:2], rounds(controls, "choice", "flag")[:2]
     opened.ask("probe.through", [*ends, *choices])

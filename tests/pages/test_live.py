@@ -62,7 +62,8 @@ def test_all_views_and_the_address_share_the_values_of_the_controls(look, name):
 
 
 @pytest.mark.parametrize(
-    "name", [f"notebooks/{name}.html" for name in ("cluster_efficiency", "parallelism", "rlhf_cost")]
+    "name",
+    [f"notebooks/{name}.html" for name in ("cluster_efficiency", "parallelism", "rlhf_cost")],
 )
 def test_asking_what_other_options_bring_leaves_the_numbers_of_the_case(look, name):
     opened = look(name)

@@ -12,11 +12,11 @@ from collections import defaultdict
 from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import parse_qsl, urljoin, urlsplit
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import pytest
+from browse import CHAPTERS, LISTED, PAGES, ROOT, SCENARIOS
 from bs4 import BeautifulSoup
-from browse import CHAPTERS, LISTED, PAGES, ROOT, SCENARIOS, Visit
 from scaleright.outputs import ANSWER_MIME
 from scaleright.press import Book, plans
 from scaleright.press.execute import carried
@@ -114,33 +114,48 @@ def read(control: dict, text: str) -> Any:
     return value
 
 
-def answers(opened: Visit, cases: list[dict[str, str]]) -> list[str]:
-    """The answer of a chapter in each case, the first of which its address has given."""
-    controls, given = opened.controls(), cases[0]
-    shown = opened.ask("window.scaleright.page.values")
-    values = [{key: read(controls[key], text) for key, text in case.items()} for case in cases]
-    assert {key: shown[key] for key in given} == values[0]
-    return opened.ask("probe.answers", values)
-
-
-def test_every_case_that_a_path_fills_in_has_an_answer(visit, html):
-    cases = defaultdict(dict)
+def cases(html: Path) -> dict[str, list[dict[str, str]]]:
+    """The cases that the paths fill in, by the pages to which they lead."""
+    found = defaultdict(list)
     for name in (START, *PATHS):
         for link in linked(html, name):
             parts = urlsplit(link)
             if parts.query and not parts.netloc:
-                cases[parts.path.lstrip("/")][parts.query] = dict(parse_qsl(parts.query))
-    assert sum(map(len, cases.values())) >= 20
-    for page in cases.keys() - {LEDGER}:
-        opened = visit(f"{page}?{next(iter(cases[page]))}")
-        for answer in answers(opened, [*cases[page].values()]):
-            assert re.search(r"\d", answer) and "–" not in answer, (page, answer)
-        assert opened.troubles == []
-    for asked in cases[LEDGER]:
-        opened = visit(f"{LEDGER}?{asked}")
+                found[parts.path.lstrip("/")].append(dict(parse_qsl(parts.query)))
+    return found
+
+
+LED_TO = [
+    f"notebooks/{name}.html"
+    for name in ("plan", "token_cost", "buy_or_rent", "gpu_prices", "vendor_claims")
+]
+"""Chapters to which paths lead with a case."""
+
+
+def test_paths_lead_with_a_case_to_these_pages_alone(html):
+    found = cases(html)
+    assert set(found) == {*LED_TO, LEDGER} and sum(map(len, found.values())) >= 20
+
+
+@pytest.mark.parametrize("name", LED_TO)
+def test_every_case_that_a_path_fills_in_has_an_answer(look, html, name):
+    """That the page reads a case from its address is for `test_live`."""
+    opened = look(name)
+    controls = opened.controls()
+    told = [
+        {key: read(controls[key], text) for key, text in of.items()} for of in cases(html)[name]
+    ]
+    for case, answer in zip(told, opened.ask("probe.answers", told), strict=True):
+        assert re.search(r"\d", answer) and "–" not in answer, (case, answer)
+    assert opened.troubles == []
+
+
+def test_what_a_path_asks_of_the_ledger_is_shown_and_not_all(visit, html):
+    for case in cases(html)[LEDGER]:
+        opened = visit(f"{LEDGER}?{urlencode(case)}")
         rows = opened.page.locator(".sr-ledger tbody tr")
         shown = opened.page.locator(".sr-ledger tbody tr:not([hidden])")
-        assert 0 < shown.count() < rows.count(), asked
+        assert 0 < shown.count() < rows.count(), case
         assert opened.troubles == []
 
 
