@@ -12,10 +12,10 @@ from datetime import date, timedelta
 from types import SimpleNamespace
 
 import pytest
-import scaleright as library
 from scaleright import catalog, cli, press
 from scaleright.press import build, datacheck, ledger, site
 from scaleright.press.pool import Pool
+from scaleright.validation import kinds
 
 
 @pytest.fixture
@@ -259,12 +259,7 @@ def test_data_commands_hand_over_to_the_importer_and_the_check(
 
 def test_reports_come_as_text_or_json(scaleright, monkeypatch):
     report = SimpleNamespace(to_text=lambda: "text", to_json=lambda: "{}")
-    monkeypatch.setattr(
-        library,
-        "validation",
-        SimpleNamespace(validate=lambda kind, file, sealed: report),
-        raising=False,
-    )
+    monkeypatch.setattr(kinds, "validate", lambda kind, file, sealed: report)
     said = {None: "text", "json": "{}"}
     monkeypatch.setattr(ledger, "listed", lambda form, asked: (said[form], []))
     for command in (["validate", "counts"], ["claims"]):
@@ -274,9 +269,7 @@ def test_reports_come_as_text_or_json(scaleright, monkeypatch):
 
 def test_an_answer_comes_with_a_word_on_old_data_as_on_its_page(scaleright, monkeypatch):
     report = SimpleNamespace(to_text=lambda: "text")
-    monkeypatch.setattr(
-        library, "validation", SimpleNamespace(validate=lambda *_: report), raising=False
-    )
+    monkeypatch.setattr(kinds, "validate", lambda *_: report)
     monkeypatch.setattr(catalog, "data_record", lambda: SimpleNamespace(names=["new", "old"]))
     dates = {"new": date.today(), "old": date.today() - timedelta(days=1_000)}
     monkeypatch.setattr(

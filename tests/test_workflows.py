@@ -108,4 +108,4 @@ def test_what_a_pull_request_does_not_wait_for_runs_every_night():
     assert "make nightly" in (ROOT / ".ci" / "run").read_text()
     makefile = (ROOT / "Makefile").read_text()
     (target,) = re.findall(r"^nightly:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
-    assert all(part in target for part in ("-m nightly", " cold\n", " pdf\n"))
+    assert all(part in target for part in ("SCALERIGHT_NIGHTLY=1", " cold\n", " pdf\n"))

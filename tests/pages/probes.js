@@ -45,14 +45,55 @@
 
   /** Sets one control to each of these values until what a reader sees changes, all others at their defaults but those that are set beside it. */
   async function silent(name, values, beside = {}) {
+    const drawn = async (given) => {
+      await window.scaleright.set(given);
+      await settled(); // names of lines are moved apart after their chart is drawn
+      return seen().replace(/clip\d+/g, ""); // counted through a page's life
+    };
     window.scaleright.reset();
-    window.scaleright.set(beside);
-    await changed();
-    for (const value of values) {
-      window.scaleright.set({ [name]: value });
-      if (await changed()) return false;
-    }
+    const before = await drawn(beside);
+    for (const value of values) if ((await drawn({ [name]: value })) !== before) return false;
     return true;
+  }
+
+  /** Sets a case, from the defaults, and waits for the sentences and tables alone: charts follow later. */
+  function told(values) {
+    const heard = new Promise((done) => { document.addEventListener("sr-told", done, { once: true }); });
+    window.scaleright.reset();
+    return Promise.race([heard, window.scaleright.set(values)]);
+  }
+
+  /** Those of these controls that change no word of the sentences and tables at any of these values, whichever of these cases they are set beside. */
+  async function still(tried, besides) {
+    const said = () => all(".sr-answer, .sr-said, .sr-table").map((part) => part.textContent).join("\n");
+    const moves = async (name, values) => {
+      for (const { [name]: own, ...beside } of besides) {
+        await told(beside);
+        const before = said();
+        for (const value of values) {
+          await told({ ...beside, [name]: value });
+          if (said() !== before) return true;
+        }
+      }
+      return false;
+    };
+    scrollTo(0, document.body.scrollHeight); // away from the charts, so that none is drawn meanwhile
+    const found = [];
+    for (const [name, values] of Object.entries(tried)) if (!(await moves(name, values))) found.push(name);
+    await window.scaleright.reset();
+    scrollTo(0, 0);
+    return found;
+  }
+
+  /** The answer's sentence in each of these cases. */
+  async function answers(cases) {
+    const found = [];
+    for (const values of cases) {
+      await told(values);
+      found.push(document.querySelector(".sr-answer .sr-sentence").innerText);
+    }
+    await window.scaleright.page.settled;
+    return found;
   }
 
   /** Columns of rows that the page's definitions gather: their names, and whether the rows hold what was gathered. */
@@ -177,6 +218,13 @@
     return { id: e.id || e.className || e.tagName, shown, name: label(e), control, value: window.scaleright?.page.values[control] };
   }
 
+  /** What the reader moves of each control: what it is in HTML, its name, and whether the Tab key reaches it. */
+  function inputs() {
+    return all("[data-control]").flatMap((box) => all("input:not(.sr-field), select", box).map((e) => ({
+      control: box.dataset.control, input: e.type, name: label(e), reached: !e.disabled && e.tabIndex === 0 && e.checkVisibility({ visibilityProperty: true }),
+    })));
+  }
+
   /** What can be operated and has no name. */
   function nameless() {
     return all("button, input:not([type=hidden]), select, a[href]")
@@ -295,5 +343,5 @@
     });
   }
 
-  window.probe = { settled, back, charts, seen, words, changed, now, silent, gathered, through, outside, cut, crossed, underlined, joined, contrast, focus, nameless, signals, thin, rules, runText };
+  window.probe = { settled, back, charts, seen, words, changed, now, silent, still, answers, gathered, through, outside, cut, crossed, underlined, joined, contrast, focus, inputs, nameless, signals, thin, rules, runText };
 })();

@@ -14,8 +14,9 @@ from owning import owned
 PAGE = "notebooks/buy_or_rent.html"
 
 
-def test_on_a_phone_the_answer_stays_in_sight_while_a_control_moves(visit):
-    opened = visit(PAGE, width=360)
+@pytest.mark.parametrize("name", [PAGE])
+def test_on_a_phone_the_answer_stays_in_sight_while_a_control_moves(look, name):
+    opened = look(name, width=360)
     line = opened.page.locator(".sr-insight")
     opened.page.evaluate("window.scrollTo(0, 0)")
     line.wait_for(state="hidden")
@@ -34,30 +35,35 @@ def test_on_a_phone_the_answer_stays_in_sight_while_a_control_moves(visit):
 
 
 FIRST_SCREEN = """() => {
-    document.querySelectorAll("details").forEach((fold) => { fold.open = false; });
-    document.querySelector(".sr-stale").hidden = true; // comes with the day, not with the page
+    const folds = [...document.querySelectorAll("details[open]")];
+    const fold = (open) => folds.forEach((of) => { of.open = open; });
+    const stale = document.querySelector(".sr-stale"), { hidden } = stale;
+    fold(false);
+    stale.hidden = true; // comes with the day, not with the page
     const bottom = (part) => part.getBoundingClientRect().bottom + window.scrollY;
     const controls = [...document.querySelectorAll(".sr-grid > .sr-control")];
     const shown = controls.filter((control) => control.checkVisibility());
     const sliders = shown.filter((control) => control.querySelector("input[type=range]"));
-    return {
-        figure: bottom(document.querySelector(".sr-figure")),
-        control: Math.min(...(sliders.length ? sliders : shown).map(bottom)),
-    };
+    const figure = bottom(document.querySelector(".sr-figure"));
+    const control = Math.min(...(sliders.length ? sliders : shown).map(bottom));
+    fold(true); // before a chart is laid out for it
+    stale.hidden = hidden;
+    return { figure, control };
 }"""
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_on_a_phone_decision_number_and_first_control_fit_one_screen(visit, chapter):
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_on_a_phone_decision_number_and_first_control_fit_one_screen(look, name):
     """A slider, where there is one before the fold; and charts are drawn without a complaint."""
-    opened = visit(chapter, width=360)
+    opened = look(name, width=360)
     ends = opened.ask(FIRST_SCREEN)
     assert 0 < ends["figure"] < ends["control"] <= 800, ends
     assert opened.troubles == []
 
 
-def test_a_printed_page_shows_the_inputs_beside_the_answer(visit):
-    opened = visit(PAGE, mode="dark")
+@pytest.mark.parametrize("name", [PAGE])
+def test_a_printed_page_shows_the_inputs_beside_the_answer(look, name):
+    opened = look(name, mode="dark")
     opened.set({"hours_per_day": 12})
     inputs = opened.page.locator(".sr-inputs")
     assert not inputs.is_visible()
@@ -70,9 +76,9 @@ def test_a_printed_page_shows_the_inputs_beside_the_answer(visit):
     assert ink == "rgb(27, 32, 38)" != opened.ask("getComputedStyle(document.body).color")
 
 
-@pytest.mark.parametrize("kind", ["csv", "json"])
-def test_the_file_of_a_table_that_follows_is_that_of_the_readers_case(visit, kind):
-    opened = visit(PAGE)
+@pytest.mark.parametrize("name, kind", [(PAGE, "csv"), (PAGE, "json")])
+def test_the_file_of_a_table_that_follows_is_that_of_the_readers_case(look, name, kind):
+    opened = look(name)
     opened.set({"usd_per_kwh": 0.4})
     with opened.page.expect_download() as caught:
         opened.page.locator(f".sr-files a[href$='the-rule-by-hours.{kind}']").click()

@@ -27,8 +27,15 @@ def ids(of: list[listing.Entry]) -> list[str]:
     return [line.claim.id.lower() for line in of]
 
 
-def test_the_page_has_every_claim_with_words_reading_range_verdict_and_chapter(look, html, lines):
-    opened = look(PAGE)
+OPENED = pytest.mark.parametrize("name", [PAGE])
+"""For tests that share one opening of the page, at its defaults, and leave it there."""
+
+
+@OPENED
+def test_the_page_has_every_claim_with_words_reading_range_verdict_and_chapter(
+    look, html, lines, name
+):
+    opened = look(name)
     told = opened.ask(
         "[...document.querySelectorAll('.sr-ledger tbody tr')].map((row) => [row.id,"
         " ...[...row.cells].map((cell) => cell.textContent), row.querySelector('a')?.pathname])"
@@ -56,16 +63,16 @@ ASKED = [
 
 @pytest.mark.parametrize("asked", ASKED, ids="-".join)
 def test_the_page_filters_as_the_command_does(visit, lines, asked):
-    opened = visit(PAGE)
-    opened.open(f"{PAGE}?{urlencode(asked)}")
+    opened = visit(f"{PAGE}?{urlencode(asked)}")
     wanted = listing.chosen(lines, **asked)
     assert opened.ask(SHOWN) == ids(wanted)
     said = opened.ask("document.querySelector('.sr-filter output').textContent")
     assert said == f"{len(wanted)} of {len(lines)} claims"
 
 
-def test_what_is_asked_by_keyboard_stands_in_the_address(visit, lines):
-    opened = visit(PAGE)
+@OPENED
+def test_what_is_asked_by_keyboard_stands_in_the_address(look, lines, name):
+    opened = look(name)
     opened.page.focus(".sr-filter select[name='document']")
     opened.page.keyboard.type("Clarifai")
     opened.page.focus(".sr-filter input[name='words']")
@@ -79,27 +86,25 @@ def test_what_is_asked_by_keyboard_stands_in_the_address(visit, lines):
     assert opened.ask(SHOWN) == ids(lines)
 
 
-@pytest.mark.parametrize("head", ["claim", "document", "verdict"])
-def test_a_column_sorts_both_ways_by_keyboard(visit, lines, head):
+def test_columns_sort_both_ways_by_keyboard_and_by_how_far_claims_are_off(visit, lines):
     opened = visit(PAGE)
-    button = f".sr-ledger thead button:text-is('{head}')"
-    for way in ("ascending", "descending"):
-        opened.page.focus(button)
-        opened.page.keyboard.press("Enter")
-        sorts = opened.ask("document.querySelector('.sr-ledger [aria-sort]').ariaSort")
-        assert sorts == way
-        first = opened.ask(SHOWN)[0]
-        if head == "verdict":
-            verdicts = list(listing.counts(lines))
-            known = {line.claim.id.lower(): line.finding.verdict for line in lines}
-            assert known[first] == verdicts[0 if way == "ascending" else -1]
-    assert sorted(opened.ask(SHOWN)) == sorted(ids(lines))
-
-
-def test_the_claims_that_are_furthest_off_come_first_when_asked(visit, lines):
-    opened = visit(PAGE)
+    verdicts = list(listing.counts(lines))
+    known = {line.claim.id.lower(): line.finding.verdict for line in lines}
+    button = ".sr-ledger thead button:text-is('{}')".format
+    for head in ("claim", "document", "verdict"):
+        for way, place in (("ascending", 0), ("descending", -1)):
+            opened.page.focus(button(head))
+            opened.page.keyboard.press("Enter")
+            (sorted_by,) = opened.ask(
+                "[...document.querySelectorAll('.sr-ledger [aria-sort]')]"
+                ".map((head) => [head.textContent, head.ariaSort])"
+            )
+            assert sorted_by == [head, way]
+            shown = opened.ask(SHOWN)
+            assert sorted(shown) == sorted(ids(lines))
+            assert head != "verdict" or known[shown[0]] == verdicts[place]
     for _ in range(2):
-        opened.page.click(".sr-ledger thead button:text-is('recomputed')")
+        opened.page.click(button("recomputed"))
     away = opened.ask(
         "[...document.querySelectorAll('.sr-ledger tbody tr')].map((row) => +row.dataset.off)"
     )
@@ -113,13 +118,6 @@ def test_the_ledger_is_a_plain_table_without_scripts(browser, site, lines):
     assert page.locator(".sr-ledger tbody tr:visible").count() == len(lines)
     assert not page.locator(".sr-filter").is_visible()
     context.close()
-
-
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_the_ledger_fits_a_phone(visit, mode):
-    opened = visit(PAGE, 360, mode)
-    assert opened.ask("document.documentElement.scrollWidth") <= 360
-    assert opened.ask("probe.outside(360)") == []
 
 
 def test_the_whole_ledger_can_be_taken_along(html, lines):

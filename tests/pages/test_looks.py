@@ -64,28 +64,38 @@ def test_a_reader_who_prefers_dark_pages_gets_them(visit):
 
 
 @pytest.mark.parametrize(
-    "case",
+    "name, case",
     [
-        {"budget_usd": 1000},  # two lines end at the foot of the plane
-        {"lifetime_tokens": 1e9},  # two lines are one
+        ("notebooks/scaling_laws.html", {"budget_usd": 1000}),  # two end at the foot of the plane
+        ("notebooks/scaling_laws.html", {"lifetime_tokens": 1e9}),  # two are one
     ],
 )
-def test_names_of_lines_lie_apart_wherever_the_lines_end(look, case):
-    opened = look("notebooks/scaling_laws.html")
+def test_names_of_lines_lie_apart_wherever_the_lines_end(look, name, case):
+    opened = look(name)
     opened.set(case)
     assert opened.ask("probe.crossed()") == []
 
 
 @pytest.mark.parametrize(
     "name",
-    ["parallelism", "ablation_cost", "cluster_efficiency", "scaling_laws", "rlhf_cost"],
+    [
+        f"notebooks/{name}.html"
+        for name in (
+            "parallelism",
+            "ablation_cost",
+            "cluster_efficiency",
+            "scaling_laws",
+            "rlhf_cost",
+        )
+    ],
 )
 def test_on_a_phone_no_line_passes_through_a_name_and_no_ticks_run_together(look, name):
-    opened = look(f"notebooks/{name}.html", width=360)
+    opened = look(name, width=360)
     assert opened.ask("probe.underlined()") == []
     assert opened.ask("probe.joined()") == []
 
 
-def test_lines_that_share_a_color_keep_their_names_on_a_phone(look):
-    opened = look("notebooks/pretraining_records.html", width=360)
+@pytest.mark.parametrize("name", ["notebooks/pretraining_records.html"])
+def test_lines_that_share_a_color_keep_their_names_on_a_phone(look, name):
+    opened = look(name, width=360)
     assert "GB200" in opened.ask("probe.words()").split("\n")[0]

@@ -4,6 +4,8 @@ defaults says so.
 
 from __future__ import annotations
 
+import pytest
+
 PAGE = "notebooks/token_cost.html"
 SENTENCES = "[...document.querySelectorAll('.sr-answer, .sr-said')].map((s) => s.innerText)"
 ROW = (
@@ -13,8 +15,9 @@ ROW = (
 BEHIND = "[...document.querySelectorAll('.sr-behind')].map((part) => part.dataset.srOf)"
 
 
-def test_what_cannot_be_served_is_said_in_whole_sentences(look):
-    opened = look(PAGE)
+@pytest.mark.parametrize("name", [PAGE])
+def test_what_cannot_be_served_is_said_in_whole_sentences(look, name):
+    opened = look(name)
     before = opened.ask(SENTENCES)
     assert "costs" in before[0] and opened.ask(BEHIND) == []
     opened.set({"model": "Kimi-K2.5", "accelerator": "RTX 5090"})

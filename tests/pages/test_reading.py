@@ -15,6 +15,7 @@ from browse import CHAPTERS, CONTENTS, LISTED, PAGES, ROOT
 from pybtex.database import parse_file
 from scaleright.press import glossary, reading
 
+MEMORY = "notebooks/memory_wall.html"
 TERM, CITED = "a.sr-term >> nth=0", "a.sr-cited >> nth=0"
 MEANS = glossary.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
 
@@ -27,8 +28,9 @@ def hint(opened) -> str:
     )
 
 
-def test_a_word_tells_its_meaning_under_the_pointer_and_at_the_keyboard(visit):
-    opened = visit("notebooks/inference_roofline.html")
+@pytest.mark.parametrize("name", ["notebooks/inference_roofline.html"])
+def test_a_word_tells_its_meaning_under_the_pointer_and_at_the_keyboard(look, name):
+    opened = look(name)
     opened.page.hover(TERM)
     assert hint(opened) in MEANS.values()
     opened.page.keyboard.press("Escape")
@@ -118,9 +120,12 @@ def test_the_search_knows_pages_that_there_are():
         assert words and all(isinstance(word, str) and word == word.lower() for word in words)
 
 
-@pytest.mark.parametrize("width", [360, 1024, 1400])
-def test_every_section_is_listed_at_every_width(visit, width):
-    opened = visit("notebooks/memory_wall.html", width)
+@pytest.mark.parametrize(
+    "name, width",
+    [(MEMORY, 1400), (MEMORY, 1024), pytest.param(MEMORY, 360, id=f"{MEMORY}-phone")],
+)
+def test_every_section_is_listed_at_every_width(look, name, width):
+    opened = look(name, width)
     shown = opened.ask(
         "[...document.querySelectorAll('.onpage a')].filter((a) => a.getClientRects().length)"
         ".map((a) => a.getAttribute('href'))"
@@ -132,8 +137,9 @@ def test_every_section_is_listed_at_every_width(visit, width):
     assert opened.troubles == []
 
 
-def test_a_wrong_number_is_reported_with_the_readers_case(visit):
-    opened = visit("notebooks/memory_wall.html")
+@pytest.mark.parametrize("name", [MEMORY])
+def test_a_wrong_number_is_reported_with_the_readers_case(look, name):
+    opened = look(name)
     opened.set({"accelerators": 16})
     opened.ask(
         "document.querySelector('.sr-report').addEventListener('click', (e) => e.preventDefault())"
@@ -163,8 +169,9 @@ def test_a_page_says_when_it_changed_and_how_to_cite_it(html, name):
         assert f'<time datetime="{day}">' in about
 
 
-def test_charts_are_numbered_and_can_be_taken_along(visit):
-    opened = visit("notebooks/memory_wall.html")
+@pytest.mark.parametrize("name", [MEMORY])
+def test_charts_are_numbered_and_can_be_taken_along(look, name):
+    opened = look(name)
     figures = opened.page.locator("figure.sr-chart")
     numbers = opened.page.locator(".sr-nth").all_inner_texts()
     assert numbers == [f"Figure {n}" for n in range(1, figures.count() + 1)]

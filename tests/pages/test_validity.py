@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from absent import absent
 from axe_playwright_python.base import AXE_SCRIPT
-from browse import CHAPTERS, PAGES, SCENARIOS, undrawn
+from browse import CHAPTERS, ONE_EACH, PAGES, SCENARIOS, undrawn
 
 HERE = Path(__file__).parent
 VALIDATOR = Path(sys.prefix) / "html-validate/node_modules/html-validate/bin/html-validate.mjs"
@@ -30,7 +30,30 @@ def judged() -> set[str]:
     return set()
 
 
-@pytest.mark.parametrize("name", PAGES)
+SCENARIO = next(name for name in ONE_EACH if name in SCENARIOS)
+TEMPLATES = [
+    PAGES[0],
+    "notebooks/hardware_radar.html",  # has controls of all kinds
+    SCENARIO,
+    "book/for_finance.html",
+    "book/glossary.html",
+    "book/ledger.html",
+    "book/references.html",
+    "book/status.html",
+    "search.html",
+]
+"""A page of each kind: most of a page is that of its template and of the press."""
+
+
+def test_the_pages_of_each_kind_are_of_the_site():
+    assert {*TEMPLATES} <= {*PAGES, *SCENARIOS}
+
+
+@pytest.mark.parametrize(
+    "name",
+    TEMPLATES
+    + [pytest.param(name, marks=pytest.mark.nightly) for name in PAGES if name not in TEMPLATES],
+)
 def test_a_page_keeps_every_rule_of_accessibility_in_light_and_dark(look, judged, name):
     opened = look(name)
     opened.ask(f"{AXE_SCRIPT}; undefined")
@@ -55,6 +78,7 @@ def plain(browser, site):
     context.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SCENARIOS)  # a scenario has the colors and scripts of its chapter
 def test_a_scenario_keeps_every_rule_of_accessibility_before_it_is_drawn(plain, name):
     page = plain(name)

@@ -9,7 +9,7 @@ import pytest
 from browse import CHAPTERS
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(browser, site):
     """A chapter as it is without scripts."""
     context = browser.new_context(java_script_enabled=False, accept_downloads=True)
@@ -44,8 +44,9 @@ def test_every_chart_is_a_picture(page):
         assert page.request.get(page.url.rpartition("/")[0] + "/" + picture.get_attribute("src")).ok
 
 
-def test_a_reader_with_scripts_loads_no_picture(visit):
-    opened = visit("notebooks/scaling_math.html")
+@pytest.mark.parametrize("name", ["notebooks/scaling_math.html"])
+def test_a_reader_with_scripts_loads_no_picture(look, name):
+    opened = look(name)
     asked = opened.page.evaluate("performance.getEntriesByType('resource').map(({name}) => name)")
     assert asked and not [address for address in asked if "/charts/" in address]
 
