@@ -21,8 +21,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from scaleright.files import write_whole
 from scaleright.outputs import TABLES_MIME
-from scaleright.press import Book, write_whole
+from scaleright.press import Book
 from scaleright.press.execute import Job, Run, carried
 from scaleright.press.repository import setup_source
 from scaleright.press.scenarios import Scenario, read
