@@ -151,7 +151,6 @@ def test_a_scenario_becomes_a_run_with_typed_values(book):
         ("  title: A busy machine\n", "", "line 1: the entry lacks title"),
         ("name: busy", "name: Busy one", "line 2: name = 'Busy one': becomes an address"),
         ("name: busy", "name: 7", "line 2: name = 7: needs a text"),
-        ("plan: on demand", "utilization: 1", "line 7: utilization stands here twice"),
         (
             "    utilization: 0.9\n    plan: on demand\n",
             "",
@@ -162,7 +161,6 @@ def test_a_scenario_becomes_a_run_with_typed_values(book):
             "chapter: tiny",
             "expected a list of entries with chapter, name, title, why, parameters",
         ),
-        ("why: What", "why: [What", "line 5: "),
     ],
 )
 def test_a_wrong_scenario_is_named_with_its_line(book, old, new, says):

@@ -67,7 +67,7 @@ def test_a_grid_too_large_for_notebooks_is_refused():
         (["sweep", "-p", "hours"], 2, "expected NAME=VALUE"),
         (["sweep", "-p", "hours=0,1"], 1, "hours = 0: outside 1 to 1,000 h"),
         (["sweep", "-p", "hours=1", "--workers", "0"], 2, "0 is not in the range"),
-        (["sweep", "-p", "hours=1", "--out", "book/_toc.yml"], 2, "is a file"),
+        (["sweep", "-p", "hours=1", "--out", "book/_toc.yml"], 1, "Not a directory"),
         (
             ["sweep", "-p", "hours=1", "--out", "book/_toc.yml/out"],
             1,

@@ -60,12 +60,17 @@ def _citations(book: Book) -> list[str]:
         return problems
     texts = [*map(book.text, book.chapters()), *sorted((book.root / "book").glob("*.md"))]
     for path in texts:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        where = path.relative_to(book.root).as_posix()
+        try:
+            lines = read_text(path, where).splitlines()
+        except FileError as error:
+            problems.append(str(error))
+            continue
         for number, line in enumerate(lines, 1):
             for key in (key.strip() for found in _CITED.findall(line) for key in found.split(",")):
                 if key not in known:
-                    where = f"{path.relative_to(book.root).as_posix()}, line {number}"
-                    problems.append(f"{where}: no source {key!r}; {suggestion(key, known)}")
+                    why = f"no source {key!r}; {suggestion(key, known)}"
+                    problems.append(f"{where}, line {number}: {why}")
     return problems
 
 

@@ -22,7 +22,7 @@ def chapter_notebook(text: Path) -> Any:
     """A chapter's text as a notebook of the caller's own; the same text is parsed once. Raises
     FileError where it cannot be read.
     """
-    return copy.deepcopy(_parsed(read_text(text)))
+    return copy.deepcopy(_parsed(read_text(text, "/".join(text.parts[-3:]))))
 
 
 @functools.cache
