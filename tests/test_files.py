@@ -94,6 +94,8 @@ SAYS = {
         "vocab = 5 million # or so": "vocab = '5 million': .*; write the plain number: 5000000",
         'name = "open\nlayers = 3': "line 1: not valid TOML",
         "layers: 3": "line 1: not valid TOML",
+        ".".join("a" * 400_000) + " = 1": "not valid TOML: it is nested too deeply",
+        "a = " + "[" * 400_000: "not valid TOML: it is nested too deeply",
         _SHAPE + "kv_heads = -400": "line 6: kv_heads = -400: allowed: 1 or more",
     },
     "yaml": {

@@ -26,6 +26,8 @@ MOST_TEXT, MOST_TABLE = 10_000_000, 200_000_000
 """Bytes of a file that are read, at most: of a text, and of a table."""
 _DEEPEST = 100
 """Lists in lists that are read, at most."""
+_MOST_POINTS = 1_000
+"""Points on a line of TOML, at most."""
 _KINDS = {
     stat.S_IFREG: "file",
     stat.S_IFDIR: "folder",
@@ -39,6 +41,7 @@ _OTHER_FORMS = {
     b"PK\x03\x04": "is a ZIP file or a spreadsheet; save it as text (a table as CSV)",
     b"BZh": "is compressed (bzip2); unpack it first",
     b"\xfd7zXZ": "is compressed (xz); unpack it first",
+    b"\x28\xb5\x2f\xfd": "is compressed (zstd); unpack it first",
     b"PAR1": "is a Parquet file; save it as CSV",
     b"\xff\xfe": "is UTF-16; save it as UTF-8",
     b"\xfe\xff": "is UTF-16; save it as UTF-8",
@@ -145,6 +148,8 @@ def parsed(text: str, form: str, label: str) -> Any:
         if form == "YAML":
             return None if (root := yaml_nodes(text, label)) is None else plain(root, label)
         if form == "TOML":
+            if any(row.count(".") > _MOST_POINTS for row in text.splitlines()):
+                raise RecursionError  # a.a.a.a = 1, which takes its parser the square of its length
             return tomllib.loads(text, parse_float=_number)
         return json.loads(
             text, object_pairs_hook=_once, parse_float=_number, parse_constant=_number
@@ -271,15 +276,21 @@ def plain(node: Any, label: str) -> Any:
     """
     import yaml
 
+    return _plain(node, label, yaml.constructor.SafeConstructor())
+
+
+def _plain(node: Any, label: str, constructor: Any) -> Any:
+    import yaml
+
     line = node.start_mark.line + 1
     if isinstance(node, yaml.MappingNode) and node.tag == "tag:yaml.org,2002:map":
-        return {key.value: plain(value, label) for key, value in node.value}
+        return {key.value: _plain(value, label, constructor) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode) and node.tag == "tag:yaml.org,2002:seq":
-        return [plain(item, label) for item in node.value]
+        return [_plain(item, label, constructor) for item in node.value]
     try:
         if not isinstance(node, yaml.ScalarNode):
             raise yaml.YAMLError(f"{node.tag} is not read")
-        value = yaml.constructor.SafeConstructor().construct_object(node)
+        value = constructor.construct_object(node)
     except (ValueError, LookupError, AttributeError, yaml.YAMLError) as error:
         said = getattr(error, "problem", None) or error
         raise FileError(label, f"{brief(node.value)}: {said}", line) from None

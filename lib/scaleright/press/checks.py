@@ -31,7 +31,7 @@ def check(book: Book, chapters: Iterable[str]) -> None:
         *(problem for chapter in chapters for problem in _chapter(book, chapter)),
     ]
     if problems:
-        raise PressError("\n".join(problems))
+        raise PressError("\n".join(dict.fromkeys(problems)))
 
 
 def _package(book: Book) -> list[str]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from scaleright.names import brief
 from scaleright.parameters import Parameter, ParameterError, accepted, refusal, show
 
 MOST_SCENARIOS = 100_000
@@ -16,9 +17,13 @@ cases in one call.
 
 
 def _listed(text: str) -> list[str]:
-    """The values of a list; an open quote holds what is left."""
+    """The values of a list; raises ParameterError where a quote is not closed."""
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    found = next(csv.reader([text], skipinitialspace=True), None) or [""]
+    try:
+        found = next(csv.reader([text], skipinitialspace=True, strict=True), None) or [""]
+    except csv.Error:
+        why = f"{brief(text)}: a quote is opened and not closed, or has something behind it"
+        raise ParameterError([why]) from None
     return [value.strip() for value in found]
 
 
@@ -53,26 +58,32 @@ def read_grid(
 
     Parameters
     ----------
-    parameters : what the chapter declares.
-    assignments : (name, values separated by commas); a name given again adds values, a value that
-        has a comma in it stands in double quotes.
+        parameters : what the chapter declares.
+        assignments : (name, values separated by commas); a name given again adds values, a value that
+            has a comma in it stands in double quotes.
 
     Raises
     ------
-    ParameterError : names every wrong value, what is allowed and the nearest valid choice; also an
-        empty list, a value given twice, and a grid of more than `MOST_SCENARIOS`.
+        ParameterError : names every wrong value, what is allowed and the nearest valid choice; also an
+            empty list, a value given twice, and a grid of more than `MOST_SCENARIOS`.
 
-    >>> from scaleright.parameters import parse
-    >>> hours, plan = "hours: int = 8  # [h] (0..24)", 'plan: str = "spot"  # (spot | on demand)'
-    >>> swept = [("hours", "4,8"), ("plan", "on demand, spot"), ("hours", "12")]
-    >>> read_grid(parse(f"{hours}\n{plan}"), swept)
-    {'hours': [4, 8, 12], 'plan': ['on demand', 'spot']}
+        >>> from scaleright.names import brief
+    from scaleright.parameters import parse
+        >>> hours, plan = "hours: int = 8  # [h] (0..24)", 'plan: str = "spot"  # (spot | on demand)'
+        >>> swept = [("hours", "4,8"), ("plan", "on demand, spot"), ("hours", "12")]
+        >>> read_grid(parse(f"{hours}\n{plan}"), swept)
+        {'hours': [4, 8, 12], 'plan': ['on demand', 'spot']}
     """
     parameters, problems = tuple(parameters), []
     grid: dict[str, list[Any]] = {}
     for name, listed in assignments:
         values = grid.setdefault(name, [])
-        for text in _listed(listed):
+        try:
+            texts = _listed(listed)
+        except ParameterError as error:
+            problems += [f"{name} = {problem}" for problem in error.problems]
+            continue
+        for text in texts:
             try:
                 if not text and any(parameter.name == name for parameter in parameters):
                     raise ParameterError(
