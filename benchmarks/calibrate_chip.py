@@ -24,6 +24,7 @@ from typing import Any
 
 import pandas as pd
 from scaleright import catalog
+from scaleright.files import write_whole
 
 from benchmarks.device import Bench
 from benchmarks.works import decoding, peaks, products, streams
@@ -60,7 +61,7 @@ def write(folder: Path, table: str, rows: list[dict], common: dict) -> None:
     )
     whole = [field["name"] for field in schema["fields"] if field["type"] == "integer"]
     frame = frame.astype(dict.fromkeys(whole, "Int64"))
-    frame.to_csv(path, index=False, lineterminator="\n")
+    write_whole(path, frame.to_csv(index=False, lineterminator="\n"))
     catalog.read_csv(path, schema, table)
     print(f"{path}: {len(frame)} rows")
 

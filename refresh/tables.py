@@ -7,7 +7,6 @@ entered by hand.
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import json
 import math
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from scaleright import files
 from scaleright.press import PressError
 
 Row = dict[str, Any]
@@ -134,38 +134,12 @@ def read_text(path: Path) -> str:
     name = f"{path.parent.name}/{path.name}"
     last_read.append(name)
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], 1)
-        hint = f"; nearest there: {near[0]}" if near else ""
-        raise RefreshError(f"raw file {name} is missing in {path.parent}{hint}") from None
-    except OSError as error:
-        raise RefreshError(f"raw file {name} cannot be read: {error.strerror}") from None
-    kind = next((kind for start, kind in _STRANGE.items() if content.startswith(start)), "")
-    if kind:
-        raise RefreshError(f"raw file {name} is {kind}; expected text in UTF-8")
-    if not content.strip():
+        text = files.read_text(path, f"raw file {name}", files.MOST_TABLE)
+    except files.FileError as error:
+        raise RefreshError(str(error)) from None
+    if not text.strip():
         raise RefreshError(f"raw file {name} is empty")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise RefreshError(f"raw file {name}: line {line} is not UTF-8") from None
-    if "\0" in text:
-        raise RefreshError(f"raw file {name} holds zero bytes; expected text in UTF-8")
     return text
-
-
-_STRANGE = {
-    b"\x1f\x8b": "packed by gzip",
-    b"PK\x03\x04": "a ZIP archive or a workbook",
-    b"BZh": "packed by bzip2",
-    b"\xfd7zXZ": "packed by xz",
-    b"\x28\xb5\x2f\xfd": "packed by zstd",
-    b"\xff\xfe": "in UTF-16",
-    b"\xfe\xff": "in UTF-16",
-}
-"""What a file is that starts with these bytes."""
 
 
 def read_json(path: Path) -> Any:

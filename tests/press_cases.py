@@ -11,8 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from scaleright.files import write_whole
 from scaleright.outputs import TABLES_MIME
-from scaleright.press import Book, scenarios, write_whole
+from scaleright.press import Book, scenarios
 from scaleright.press.execute import Job, Run, run_all
 from scaleright.press.staleness import Inputs
 

@@ -20,7 +20,8 @@ from typing import Any
 
 import pytest
 from scaleright.catalog import tables
-from scaleright.press import Book, write_whole
+from scaleright.files import write_whole
+from scaleright.press import Book
 from scaleright.press.imports import LIBRARY, behind, file_of, modules
 
 ROOT = Path(__file__).resolve().parents[1]

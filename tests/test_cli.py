@@ -105,7 +105,7 @@ def test_run_writes_the_notebook_where_it_is_told(scaleright, tmp_path):
         (["claims", "--jsn"], 2, "'--csv', '--json'?"),
         (["book", "--jobs", "0"], 2, "0 is not in the range"),
         (["data", "refresh", "--from", "nowhere"], 2, "'nowhere' does not exist"),
-        (["validate", "counts", "nowhere.csv"], 2, "'nowhere.csv' does not exist"),
+        (["validate", "counts", "nowhere.csv"], 1, "nowhere.csv: no such file"),
     ],
 )
 def test_wrong_input_is_refused_before_any_work(scaleright, arguments, code, says):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from scaleright.files import FileError
 from scaleright.press import PressError, build, checks, pool
 
 TOC = "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/tiny\n"
@@ -12,7 +13,7 @@ BIB = "@misc{one,\n title={One},\n author={A. Ut}\n}\n"
 
 
 def refusal(book, *chapters: str) -> str:
-    with pytest.raises(PressError) as caught:
+    with pytest.raises((PressError, FileError)) as caught:
         checks.check(book, chapters)
     return str(caught.value)
 
@@ -103,7 +104,7 @@ def test_a_missing_or_unreadable_bibliography_and_an_unknown_key_are_named(book)
     line = len(book.text("tiny").read_text(encoding="utf-8").splitlines())
     assert refusal(book) == f"notebooks/text/tiny.md, line {line}: no source 'onne'; nearest: one"
     bibliography.write_bytes(b"\xff\xfe")
-    assert refusal(book).startswith("book/references.bib: not UTF-8")
+    assert refusal(book).startswith("book/references.bib: is UTF-16")
     bibliography.unlink()
     assert "no such file" in refusal(book)
 
@@ -111,7 +112,7 @@ def test_a_missing_or_unreadable_bibliography_and_an_unknown_key_are_named(book)
 @pytest.mark.parametrize(
     "text, says",
     [
-        ('{"resources": [\n', "datapackage.json: line 2: not valid JSON"),
+        ('{"resources": [\n', "datapackage.json, line 2: not valid JSON"),
         ("{}", "datapackage.json: it needs"),
         ('{"resources": [{"name": "a"}]}', "datapackage.json: resource a needs a path"),
         (
@@ -162,4 +163,6 @@ def test_a_chapter_that_cannot_answer_is_refused_before_it_runs(book, monkeypatc
 
 def test_a_text_that_is_not_utf8_is_named(book):
     book.text("tiny").write_bytes("# Größe\n".encode("latin-1"))
-    assert refusal(book, "tiny").startswith("notebooks/text/tiny.md: not UTF-8")
+    assert refusal(book, "tiny").startswith(
+        "notebooks/text/tiny.md, line 1: byte 0xf6 is not UTF-8"
+    )

@@ -12,8 +12,9 @@ import pytest
 from press_cases import declare, finish
 from scaleright import charts
 from scaleright.claims import ledger, verdicts
+from scaleright.files import write_whole
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, TABLES_MIME, VEGALITE_MIME
-from scaleright.press import downloads, pages, scenarios, status, write_whole
+from scaleright.press import downloads, pages, scenarios, status
 from scaleright.press.execute import Job, Run
 from scaleright.press.packing import unpacked
 from scaleright.press.staleness import Inputs

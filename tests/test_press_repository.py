@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from press_cases import finish
-from scaleright.press import PressError, repository, site, write_whole
+from scaleright.files import write_whole
+from scaleright.press import PressError, repository, site
 from scaleright.press.execute import load
 from scaleright.press.staleness import Inputs
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from press_cases import add
-from scaleright.press import Book, pool, write_whole
+from scaleright.files import write_whole
+from scaleright.press import Book, pool
 from scaleright.press.execute import ChapterError, Job, answer, run_all
 from scaleright.press.staleness import tables_read
 from small_book import small_book

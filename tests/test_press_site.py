@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from press_cases import declare, finish, rendered, scaleright, shown
-from scaleright.press import notebooks, scenarios, site, write_whole
+from scaleright.files import write_whole
+from scaleright.press import notebooks, scenarios, site
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):

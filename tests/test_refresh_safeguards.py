@@ -46,10 +46,22 @@ def _refused(raw, data, **options) -> str:
 @pytest.mark.parametrize(
     "file, change, message",
     [
-        (CARDS, gzip.compress, f"raw file {CARDS} is packed by gzip; expected text in UTF-8"),
-        (CARDS, lambda b: b.decode().encode("utf-16"), f"raw file {CARDS} is in UTF-16"),
-        (CARDS, lambda b: b.decode().encode("utf-16-le"), f"raw file {CARDS} holds zero bytes"),
-        (CARDS, lambda b: b.replace(b"AWS", b"\xc4WS"), f"raw file {CARDS}: line 2 is not UTF-8"),
+        (CARDS, gzip.compress, f"raw file {CARDS}: is compressed (gzip); unpack it"),
+        (
+            CARDS,
+            lambda b: b.decode().encode("utf-16"),
+            f"raw file {CARDS}: is UTF-16; save it as UTF-8",
+        ),
+        (
+            CARDS,
+            lambda b: b.decode().encode("utf-16-le"),
+            f"raw file {CARDS}, line 1: has a zero byte",
+        ),
+        (
+            CARDS,
+            lambda b: b.replace(b"AWS", b"\xc4WS"),
+            f"raw file {CARDS}, line 2: byte 0xc4 is not UTF-8",
+        ),
         (CARDS, lambda _: b"", f"raw file {CARDS} is empty"),
         (CARDS, lambda b: b.replace(b"AWS", b'"AWS', 1), f"{CARDS}: line 2 has "),
         (CARDS, lambda b: b.replace(b"6.88", b"inf"), "column 'usd_per_gpu_hour': 'inf' is not a"),
@@ -130,7 +142,7 @@ def test_new_tables_that_break_the_package_are_not_written(raw, data, file, old,
 @pytest.mark.parametrize("read", [read_text, read_json, read_yaml])
 def test_a_folder_in_place_of_a_file_is_named(tmp_path, read):
     (tmp_path / "prices.csv").mkdir()
-    with pytest.raises(RefreshError, match=r"prices\.csv cannot be read: Is a directory"):
+    with pytest.raises(RefreshError, match=r"prices\.csv: a folder; allowed: a file"):
         read(tmp_path / "prices.csv")
 
 

@@ -101,7 +101,7 @@ def notebooks_(jobs: int | None, check: bool) -> None:
 )
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="Where the executed notebook goes.",
 )
 def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
@@ -109,8 +109,8 @@ def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     import hashlib
     import json
 
+    from scaleright.files import require_writable, write_whole
     from scaleright.parameters import validate
-    from scaleright.press import require_writable, write_whole
     from scaleright.press.execute import Job, answer, run_all
     from scaleright.press.extras import require
     from scaleright.press.pages import dates
@@ -174,7 +174,7 @@ def _warn_of_read() -> None:
 @click.option(
     "--out",
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="Folder of table, chart and journal.",
 )
 @click.option(
@@ -265,7 +265,7 @@ def _case(assignments: tuple[str, ...]) -> dict[str, str]:
 )
 @click.option(
     "--trace",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="A log of requests (CSV): when, input_tokens, output_tokens.",
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
@@ -359,9 +359,7 @@ def check() -> None:
 
 @cli.command()
 @click.argument("kind")
-@click.argument(
-    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--sealed", is_flag=True, help="Open the rows set aside for a last test.")
 def validate(kind: str, file: Path | None, as_json: bool, sealed: bool) -> None:

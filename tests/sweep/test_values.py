@@ -65,9 +65,11 @@ def test_a_grid_too_large_for_notebooks_is_refused():
         (["swep", "-p", "hours=1"], 1, "unknown chapter 'swep'; nearest: sweep"),
         (["sweep"], 2, "Missing option '-p'"),
         (["sweep", "-p", "hours"], 2, "expected NAME=VALUE"),
+        (["sweep", "-p", 'hours="3'], 1, "hours = '\"3': a quote is opened and not closed"),
+        (["sweep", "-p", "hours=2k"], 1, "hours = '2k': needs a whole number"),
         (["sweep", "-p", "hours=0,1"], 1, "hours = 0: outside 1 to 1,000 h"),
         (["sweep", "-p", "hours=1", "--workers", "0"], 2, "0 is not in the range"),
-        (["sweep", "-p", "hours=1", "--out", "book/_toc.yml"], 2, "is a file"),
+        (["sweep", "-p", "hours=1", "--out", "book/_toc.yml"], 1, "Not a directory"),
         (
             ["sweep", "-p", "hours=1", "--out", "book/_toc.yml/out"],
             1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scaleright.names import brief, suggestion
@@ -21,7 +21,14 @@ PRECISIONS = ("FP32", "FP16", "BF16", "FP8", "FP8-block", "INT8", "INT4", "NVFP4
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be read; names the file or model and every reason."""
+    """A configuration that cannot be read; names the file or model and every reason.
+
+    problems : the reasons, one by one, without that name
+    """
+
+    def __init__(self, said: str, problems: Iterable[str] = ()):
+        super().__init__(said)
+        self.problems = tuple(problems) or (said,)
 
 
 class UnsupportedArchitectureError(ConfigError):

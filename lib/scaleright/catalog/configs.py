@@ -25,6 +25,7 @@ from scaleright.catalog.config_formats import (
 from scaleright.catalog.package import data_dir, resource
 from scaleright.catalog.tables import kept, noted, unnoted
 from scaleright.names import brief, suggestion
+from scaleright.numerals import hint
 
 _NAME = re.compile(r"[\w.+()-]+(?: [\w.+()-]+)*")
 _MOST_NAME, _MOST_SAID = 60, 5
@@ -120,7 +121,8 @@ def _mistyped(name: str, value: Any, kind: tuple[type, str]) -> str:
     """What is wrong with the type of a value; a truth value is no number."""
     wanted, words = kind
     right = isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
-    return "" if right else f"{name} = {brief(value)}: needs {words}"
+    meant = hint(value) if wanted is int and isinstance(value, str) else ""
+    return "" if right else f"{name} = {brief(value)}: needs {words}{meant}"
 
 
 def _strangers(given: Iterable[str], known: Iterable[str]) -> Iterator[str]:
@@ -160,7 +162,7 @@ def _read(config: Mapping[str, Any], known: Mapping[str, Field]) -> dict[str, An
         if name not in given and not all(column in told for column in gives)
     )
     if problems:
-        raise ConfigError("; ".join(problems))
+        raise ConfigError("; ".join(problems), problems)
     left = {
         name: json.loads(of.otherwise)
         for name, of in known.items()
@@ -227,8 +229,9 @@ def shape_columns(config: Mapping[str, Any], model_type: str) -> dict[str, Any]:
     known = fields_of(model_type)
     values = _read(config, known)
     row = _columns(values, known)
-    if problems := [*_uncounted(row)]:
-        raise ConfigError("; ".join(problems))
+    told = {column: name for name in values for column in known[name].gives}
+    if problems := [*_uncounted(row, told)]:
+        raise ConfigError("; ".join(problems), problems)
     layers = row["layers"]
     if row.get("kv_lora_rank"):
         row["head_dim"] = values["qk_nope_head_dim"] + row["qk_rope_head_dim"]
@@ -298,7 +301,7 @@ def _few_numbers(config: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     if precision and precision not in PRECISIONS:
         problems.append(f"precision = {brief(precision)}: {suggestion(precision, PRECISIONS)}")
     if problems:
-        raise ConfigError("; ".join(problems))
+        raise ConfigError("; ".join(problems), problems)
     if given.get("experts"):
         given.setdefault("moe_layers", given["layers"])
         given.setdefault("expert_ffn", given.get("ffn", 0))
@@ -308,12 +311,12 @@ def _few_numbers(config: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     return row, precision or usual
 
 
-def _uncounted(given: Mapping[str, Any]) -> Iterator[str]:
-    """Counts and widths that are none."""
+def _uncounted(given: Mapping[str, Any], told: Mapping[str, str] = {}) -> Iterator[str]:
+    """Counts and widths that are none, each by the field that has told it."""
     for name, value in given.items():
         least = 1 if name in _POSITIVE else 0
         if isinstance(value, int) and value < least:
-            yield f"{name} = {value}: allowed: {least} or more"
+            yield f"{told.get(name, name)} = {value}: allowed: {least} or more"
 
 
 def _bounded(row: Mapping[str, Any]) -> Iterator[str]:
@@ -359,12 +362,12 @@ def config_of(config: Mapping[str, Any], name: str) -> Config:
         else:
             row, precision = _few_numbers(config)
         if problems := [*_bounded(row)]:
-            raise ConfigError("; ".join(problems))
+            raise ConfigError("; ".join(problems), problems)
     except ValueError as error:
         said = str(error).removeprefix("row: ")
         known = isinstance(error, UnsupportedArchitectureError)
         of = UnsupportedArchitectureError if known else ConfigError
-        raise of(f"{name}: {said}") from None
+        raise of(f"{name}: {said}", getattr(error, "problems", [said])) from None
     return Config(
         Transformer(name=name, **{c: row[c] for c in SHAPE_FIELDS[1:]}), precision, left_out
     )

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from scaleright.architecture import Transformer
-from scaleright.catalog.config_formats import ConfigError
+from scaleright.catalog.config_formats import ConfigError, UnsupportedArchitectureError
 from scaleright.catalog.configs import Config, config_of
 from scaleright.catalog.package import data_dir
 from scaleright.catalog.tables import kept, unnoted
-from scaleright.names import brief, suggestion
+from scaleright.files import FileError, file_type, line_of, parsed, read_text
+from scaleright.names import brief
 
-SUFFIXES = (".json", ".toml", ".yaml", ".yml")
+_FORMS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
+SUFFIXES = (*_FORMS,)
 """Files that are read."""
 _MOST_BYTES = 1_000_000
 
@@ -38,54 +37,38 @@ def read_config(source: str | Path | Mapping[str, Any], name: str = "") -> Confi
 
     Raises
     ------
-    ConfigError : the file cannot be read, or what it says; see `config_of`.
+    FileError, ConfigError : the file cannot be read, or what it says; see `config_of`.
     """
     if isinstance(source, Mapping):
         return config_of(source, name or "own model")
-    path = Path(source).expanduser()
-    usual = path.resolve().parent.name if path.stem == "config" else path.stem
-    said = brief(str(source))
-    if path.suffix.casefold() not in SUFFIXES and not path.is_dir():
+    path, said = Path(source), brief(str(source))
+    if (form := _FORMS.get(path.suffix.casefold())) is None and file_type(path) != "folder":
         raise ConfigError(f"{said}: not a file that is read; allowed: {', '.join(SUFFIXES)}")
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise ConfigError(f"larger than {_MOST_BYTES:,} bytes, no configuration")
-        text = path.read_bytes().decode("utf-8-sig")
-        parsed = _parse(text, path.suffix.casefold())
+        path = path.expanduser()
+    except RuntimeError:  # of ~somebody
+        raise FileError(said, "nobody has this home; allowed: a file") from None
+    if form is None or file_type(path) == "folder":
+        inside = " (it has a config.json: give that)" * (file_type(path / "config.json") == "file")
+        raise FileError(said, f"a folder{inside}; allowed: a file")
+    found = parsed(text := read_text(path, said, _MOST_BYTES), form, said)
+    if not isinstance(found, dict):
+        raise ConfigError(f"{said}: needs fields and their values, not {brief(found)}")
+    try:
+        usual = path.resolve().parent.name if path.stem == "config" else path.stem
+        return config_of(found, name or usual)
+    except UnsupportedArchitectureError:
+        raise
     except ConfigError as error:
-        raise ConfigError(f"{said}: {error}") from None
-    except IsADirectoryError:
-        inside = " (it has a config.json: give that)" * (path / "config.json").is_file()
-        raise ConfigError(f"{said}: a folder{inside}; allowed: a file") from None
-    except FileNotFoundError:
-        near = [of.name for of in path.parent.glob("*") if of.suffix in SUFFIXES]
-        raise ConfigError(f"{said}: no such file; {suggestion(path.name, near)}") from None
-    except OSError as error:
-        raise ConfigError(f"{said}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{said}: not text in UTF-8") from None
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
-        why = " ".join(str(error).split())
-        raise ConfigError(f"{said}: not {path.suffix[1:].upper()}: {why}") from None
-    if not isinstance(parsed, dict) or not all(isinstance(key, str) for key in parsed):
-        raise ConfigError(f"{said}: needs fields and their values, not {brief(parsed)}")
-    return config_of(parsed, name or usual)
+        raise ConfigError("\n".join(_located(said, text, error.problems))) from None
 
 
-def _parse(text: str, suffix: str) -> Any:
-    if suffix == ".json":
-        return json.loads(text, object_pairs_hook=_once)
-    return tomllib.loads(text) if suffix == ".toml" else yaml.safe_load(text)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of a JSON file, whose fields may stand there once."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ConfigError(f"{twice} is given twice")
-    return found
+def _located(said: str, text: str, problems: Iterable[str]) -> Iterator[str]:
+    """What is wrong with the fields of a file, each with the line where its field stands."""
+    for problem in problems:
+        field = re.match(r"(?:unknown fields? )?'?(\w+)", problem)
+        line = line_of(text, field[1]) if field else None
+        yield f"{said}{f', line {line}' if line else ''}: {problem}"
 
 
 @kept
@@ -110,15 +93,16 @@ def add_model(source: str | Path | Mapping[str, Any], name: str = "") -> Transfo
 
     Raises
     ------
-    ConfigError : it cannot be read, or another source has a different model of this name.
+    FileError, ConfigError : it cannot be read, or another source has a different model of this
+        name.
 
     >>> add_model({"layers": 2, "hidden": 64, "heads": 4, "ffn": 256, "vocab": 1000}, "tiny").name
     'tiny'
     >>> own_models()["tiny"].precision, drop_models()
     ('BF16', None)
     """
-    where = "" if isinstance(source, Mapping) else str(Path(source).expanduser().resolve())
     read = read_config(source, name)
+    where = "" if isinstance(source, Mapping) else str(Path(source).expanduser().resolve())
     if read.shape.name.casefold() in _taken(data_dir()):
         told = replace(read.shape, name=f"{read.shape.name} (own)")
         read = replace(read, shape=told)

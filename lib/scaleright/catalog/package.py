@@ -7,13 +7,13 @@ constraints, and besides `min_rows` (fewer mean that the file was cut), `require
 """
 
 import functools
-import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scaleright.files import FileError, file_type, parsed, read_text
 from scaleright.names import nearest, suggestion
 
 TYPES = ("string", "integer", "number", "boolean", "date")
@@ -71,22 +71,12 @@ def package(folder: Path) -> dict[str, dict]:
     DataError : no such file, no JSON, or an entry without which a table cannot be judged.
     """
     path = folder / "datapackage.json"
+    if not file_type(path):
+        raise DataError(f"no data package at {path}; set SCALERIGHT_DATA to a folder that has one")
     try:
-        found = json.loads(
-            path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number
-        )
-    except (FileNotFoundError, NotADirectoryError):
-        raise DataError(
-            f"no data package at {path}; set SCALERIGHT_DATA to a folder that has one"
-        ) from None
-    except OSError as error:
-        raise DataError(f"{path.name} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path.name}: not UTF-8 from byte {error.start} on") from None
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path.name}: line {error.lineno}: not valid JSON: {error.msg}") from None
-    except ValueError as error:
-        raise DataError(f"{path.name}: not valid JSON: {error}") from None
+        found = parsed(read_text(path, path.name), "JSON", path.name)
+    except FileError as error:
+        raise DataError(str(error)) from None
     entries: dict[str, dict] = {}
     for message in _faults(found):
         raise DataError(f"{path.name}: {message}")
@@ -95,17 +85,6 @@ def package(folder: Path) -> dict[str, dict]:
     if len(entries) < len(found["resources"]):
         raise DataError(f"{path.name}: two resources have the same path")
     return entries
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict:
-    if len(found := dict(pairs)) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"{next(k for k in keys if keys.count(k) > 1)!r} is given twice")
-    return found
-
-
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no number of JSON")
 
 
 def _faults(found: Any) -> Iterator[str]:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog.package import DataError, Problem
+from scaleright.files import MOST_TABLE, FileError, read_bytes
 
 _ARTICLES = {"integer": "an"}
 
@@ -33,10 +34,10 @@ class Read(NamedTuple):
 def read(path: Path, schema: dict, label: str) -> Read:
     """Read a CSV file as its schema types it, with all that is wrong with its form and cells."""
     try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
-        return Read(None, {}, [Problem(label, None, None, f"{path.name} cannot be read: {reason}")])
+        text = read_bytes(path, path.name, MOST_TABLE).decode("utf-8")
+    except FileError as error:
+        why = f"{path.name} cannot be read: {error.why}"
+        return Read(None, {}, [Problem(label, None, None, why)])
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         why = f"{path.name} cannot be read: not UTF-8 at byte {error.start}"

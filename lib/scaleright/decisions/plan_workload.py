@@ -1,6 +1,5 @@
 """The workload that a plan is made for: what is asked, checked before any work begins."""
 
-import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -9,8 +8,10 @@ from typing import Any, Self
 
 from scaleright.catalog import accelerator, model
 from scaleright.decisions.routing_tiers import level_shares, success_rates
+from scaleright.files import FileError, read_table
 from scaleright.formulas import lookup
 from scaleright.names import brief, suggestion
+from scaleright.numerals import finite, hint
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 SERVED = (
@@ -298,27 +299,30 @@ def read_trace(path: Path) -> dict[str, float]:
 
     Raises
     ------
-    ValueError : it is no such file; says which column is missing, or in which line what is wrong.
+    FileError : it is no such file; says which column is missing, or in which line what is wrong.
     """
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = [row for row in csv.reader(file) if row]
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: no trace: it is not text; {_FORM}") from None
-    head = [name.strip().lower() for name in lines[0]] if lines else []
+    table = read_table(path)
+    for line, why in table.ragged():
+        raise FileError(str(path), f"{why}; {_FORM}", line)
+    head = [name.lower() for name in table.header]
     found = []
     for what, names in (("when a request came", _WHEN), ("input", _IN), ("output", _OUT)):
         at = next((head.index(name) for name in names if name in head), None)
         if at is None:
-            raise ValueError(f"{path}: no trace: no column says {what} ({names[0]}); {_FORM}")
+            raise FileError(str(path), f"no trace: no column says {what} ({names[0]}); {_FORM}", 1)
         found.append(at)
-    rows = [_request(path, number, row, found) for number, row in enumerate(lines[1:], 2)]
+    rows = []
+    for line, row in enumerate(table.rows, 2):
+        try:
+            rows.append(_request({table.header[at]: row[at].strip() for at in found}))
+        except ValueError as error:
+            raise FileError(str(path), f"{error}", line) from None
     if len(rows) < 2:
-        raise ValueError(f"{path}: no trace: it has {len(rows)} requests; two are the least")
+        raise FileError(str(path), f"no trace: it has {len(rows)} requests; two are the least")
     rows.sort()
     span = rows[-1][0] - rows[0][0]
     if span <= 0:
-        raise ValueError(f"{path}: no trace: all its requests came at once")
+        raise FileError(str(path), "no trace: all its requests came at once")
     day = HOURS_PER_DAY * SECONDS_PER_HOUR
     said = {
         "requests_per_day": (len(rows) - 1) / span * day,
@@ -337,16 +341,28 @@ def read_trace(path: Path) -> dict[str, float]:
 _FORM = "a trace is a CSV file with the columns timestamp, input_tokens and output_tokens"
 
 
-def _request(path: Path, number: int, row: list[str], at: list[int]) -> tuple[float, float, float]:
-    """When a request came [s], and the tokens of its prompt and answer."""
+def _request(cells: Mapping[str, str]) -> tuple[float, ...]:
+    """When a request came [s], and the tokens of its prompt and answer; raises ValueError with the
+    column and its value.
+    """
+    (when, came), *counts = cells.items()
     try:
-        when, *tokens = (row[place].strip() for place in at)
+        said = [finite(came)]
+    except ValueError:
         try:
-            second = float(when)
+            said = [datetime.fromisoformat(came[:26]).timestamp()]
+        except (ValueError, OverflowError):
+            raise ValueError(
+                f"{when} = {brief(came)}: needs seconds or a date such as 2026-09-29 18:15:46"
+            ) from None
+    for name, text in counts:
+        try:
+            tokens = finite(text)
         except ValueError:
-            second = datetime.fromisoformat(when[:26]).timestamp()
-        return second, float(tokens[0]), float(tokens[1])
-    except (ValueError, IndexError):
-        raise ValueError(
-            f"{path}, line {number}: no trace: {brief(','.join(row))} is no request; {_FORM}"
-        ) from None
+            raise ValueError(
+                f"{name} = {brief(text)}: needs a number of tokens{hint(text)}"
+            ) from None
+        if tokens < 0:
+            raise ValueError(f"{name} = {brief(text)}: allowed: 0 or more tokens")
+        said.append(tokens)
+    return tuple(said)

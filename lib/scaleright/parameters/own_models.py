@@ -7,6 +7,7 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scaleright.files import file_type
 from scaleright.names import brief
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def is_file(of: Parameter, value: str) -> bool:
     if of.type != "str" or value in of.choices or of.catalog == "accelerators":
         return False
     path = value.strip()
-    if not path.casefold().endswith(_SUFFIXES) and not ("/" in path and Path(path).exists()):
+    if not path.casefold().endswith(_SUFFIXES) and not ("/" in path and file_type(Path(path))):
         return False
     if of.own or of.catalog:
         return True
@@ -58,7 +59,8 @@ def accepted(of: Parameter, path: str) -> str:
             return catalog.add_model(path).name
         near = next(iter(by_size(catalog.read_config(path).shape, of.choices)), "")
     except ValueError as error:
-        raise ValueError(f"{said}: {str(error).removeprefix(f'{brief(path)}: ')}") from None
+        told = str(error).replace(f"{brief(path)}", said)
+        raise ValueError(told if told.startswith(said) else f"{said}: {told}") from None
     raise ValueError(
         f"{said}: no model of your own is taken here ({of.meaning}){near and f'; nearest: {near}'}"
     )

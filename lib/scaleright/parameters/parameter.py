@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from scaleright.names import brief, suggestion
+from scaleright.numerals import finite, meant
 from scaleright.parameters import own_models
 from scaleright.units import MINUS
 
 _OTHER_MONEY = re.compile(r"[€£¥₹]|\b(EUR|GBP|JPY|CNY|CHF|INR|CAD|AUD)\b", re.IGNORECASE)
 _PER_CHIP = re.compile(r"(/\s*|\bper |\bof one |\bof an? )(gpu|accelerator|chip)\b", re.IGNORECASE)
-_WITH_UNIT = re.compile(
-    r"(?P<number>[+-]?\d+([.,]\d+)?(e[+-]?\d+)?)\s*(?P<unit>[A-Za-z$][^\d]*)?", re.ASCII
-)
-"""A number as people write it beside its unit, or with a decimal comma."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _SPOKEN = {
     "$": "USD",
@@ -171,8 +167,8 @@ class Parameter:
         if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
             text = text.replace(",", "")
         if text.endswith("%") and self._is_share():
-            return _finite(text[:-1]) / 100
-        return _finite(text)
+            return finite(text[:-1]) / 100
+        return finite(text)
 
     def _is_share(self) -> bool:
         return (
@@ -181,7 +177,7 @@ class Parameter:
 
     def _plain(self, text: str) -> str:
         """What to say of a number that was given with its unit, another currency or a decimal
-        comma; nothing where what was meant is not sure.
+        comma, or in thousands; nothing where what was meant is not sure.
         """
         if _OTHER_MONEY.search(text):
             return (
@@ -189,12 +185,12 @@ class Parameter:
                 if "USD" in self.unit
                 else ""
             )
-        found = _WITH_UNIT.fullmatch(text)
-        if found is None or (found["unit"] and not self._means(found["unit"])):
+        number, written = meant(text) or (None, "")
+        if number is None or (written and not self._means(written)):
             return ""
         try:
-            value = self._whole_or_not(_finite(found["number"].replace(",", ".")))
-        except (ValueError, OverflowError):
+            value = self._whole_or_not(number)
+        except ValueError:
             return ""
         if not self._within(value) or (self.choices and value not in self.choices):
             return ""
@@ -241,15 +237,6 @@ class Parameter:
         ):
             return f"; looks like the price of an 8-GPU node: per GPU {value / 8:.2f}"
         return ""
-
-
-def _finite(text: str) -> float:
-    """A finite number in digits of ASCII, none that is lost to zero; raises ValueError else."""
-    number = float(text)
-    lost = number == 0 and re.search(r"[1-9]", text.casefold().partition("e")[0])
-    if not text.isascii() or not math.isfinite(number) or lost:
-        raise ValueError
-    return number + 0.0  # no minus zero
 
 
 def show(value: Any) -> str:

@@ -4,8 +4,7 @@
 runs both by a `pool` of processes, each a `worker` with `kernels` that start `warm`, `staleness`
 decides which need it, `pages`, `pictures`, `downloads` and `status` make of the results what a
 reader sees, `site` renders and swaps, `notebooks` keeps the stored notebooks; `processes` sees to
-it that nothing outlives a build. This module holds what they share: where things lie in a book, and
-how a file is written whole or not at all.
+it that nothing outlives a build. This module holds what they share: where things lie in a book.
 """
 
 from __future__ import annotations
@@ -145,52 +144,6 @@ def _checkout() -> Path | None:
     here = Path.cwd()
     folders = (here, *here.parents, _PACKAGE.parents[1])
     return next((folder for folder in folders if (folder / _MARK).is_file()), None)
-
-
-def write_whole(path: Path, content: bytes | str) -> bool:
-    """Write a file completely or not at all; a file that already says this is left alone.
-
-    Returns
-    -------
-    Whether the file changed.
-    """
-    content = content.encode() if isinstance(content, str) else content
-    if path.is_file() and path.read_bytes() == content:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = _part(path)
-    try:
-        part.write_bytes(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return True
-
-
-def _part(path: Path) -> Path:
-    """Where a file is written before it takes its place."""
-    return path.with_name(f".{path.name}.{os.getpid()}.part")
-
-
-def require_writable(path: Path, option: str) -> None:
-    """Refuse a path at which no file can be written, before the work whose result it is to hold;
-    its folder is made.
-
-    Raises
-    ------
-    PressError : says the option that gave the path, and why.
-    """
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = _part(path)
-        part.touch()
-        part.unlink()
-    except (OSError, ValueError) as error:
-        at_a_file = isinstance(error, FileExistsError)  # where a folder would have to be
-        reason = os.strerror(errno.ENOTDIR) if at_a_file else getattr(error, "strerror", error)
-        raise PressError(f"{option} {brief(str(path))} cannot be written: {reason}") from None
 
 
 def explained(error: BaseException) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from scaleright.files import FileError, read_text
 from scaleright.names import suggestion
 from scaleright.press import Book, PressError, contents, repository
 
@@ -30,7 +31,7 @@ def check(book: Book, chapters: Iterable[str]) -> None:
         *(problem for chapter in chapters for problem in _chapter(book, chapter)),
     ]
     if problems:
-        raise PressError("\n".join(problems))
+        raise PressError("\n".join(dict.fromkeys(problems)))
 
 
 def _package(book: Book) -> list[str]:
@@ -52,48 +53,47 @@ def _citations(book: Book) -> list[str]:
     settings, known, problems = repository.settings(book.root), set[str](), []
     for name in settings.get("bibtex_bibfiles") or ():
         try:
-            known |= _keys(book.root / name)
-        except ValueError as error:
-            problems.append(f"{name}{error}")
+            known |= _keys(book.root / name, name)
+        except FileError as error:
+            problems.append(str(error))
     if problems or not settings.get("bibtex_bibfiles"):
         return problems
     texts = [*map(book.text, book.chapters()), *sorted((book.root / "book").glob("*.md"))]
     for path in texts:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        where = path.relative_to(book.root).as_posix()
+        try:
+            lines = read_text(path, where).splitlines()
+        except FileError as error:
+            problems.append(str(error))
+            continue
         for number, line in enumerate(lines, 1):
             for key in (key.strip() for found in _CITED.findall(line) for key in found.split(",")):
                 if key not in known:
-                    where = f"{path.relative_to(book.root).as_posix()}, line {number}"
-                    problems.append(f"{where}: no source {key!r}; {suggestion(key, known)}")
+                    why = f"no source {key!r}; {suggestion(key, known)}"
+                    problems.append(f"{where}, line {number}: {why}")
     return problems
 
 
-def _keys(path: Path) -> set[str]:
-    """The keys of a bibliography; raises ValueError with what to say after its name."""
+def _keys(path: Path, name: str) -> set[str]:
+    """The keys of a bibliography; raises FileError."""
     from pybtex.database.input.bibtex import Parser
     from pybtex.exceptions import PybtexError
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ValueError(", named in _config.yml: there is no such file") from None
-    except UnicodeDecodeError as error:
-        raise ValueError(f": not UTF-8 text: {error.reason} at byte {error.start}") from None
+    text = read_text(path, name)
     try:
         return set(Parser().parse_string(text).entries.keys())
     except PybtexError as error:
-        raise ValueError(_said(error, text)) from None
+        raise FileError(name, *_said(error, text)) from None
 
 
-def _said(error: Any, text: str) -> str:
-    """An error of the bibliography's parser with its line, which it or the text tells."""
+def _said(error: Any, text: str) -> tuple[str, int | None]:
+    """An error of the bibliography's parser and its line, which it or the text tells."""
     said, line = str(error), getattr(error, "lineno", None)
     if line is None and (named := re.search(r"entry: (\S+)|with key (\S+)|'(.+)'", said)):
         name = next(filter(None, named.groups()))
         places = [n for n, row in enumerate(text.splitlines(), 1) if name in row]
         line = places[-1] if places else None
-    said = re.sub(r" in line \d+", "", said)
-    return f"{f', line {line}' if line else ''}: {said}"
+    return re.sub(r" in line \d+", "", said), line
 
 
 def _chapter(book: Book, chapter: str) -> list[str]:
@@ -105,9 +105,7 @@ def _chapter(book: Book, chapter: str) -> list[str]:
     try:
         cells = load(book.text(chapter)).cells
         declared(chapter, book)
-    except UnicodeDecodeError as error:
-        return [f"{name}: not UTF-8 text: {error.reason} at byte {error.start}"]
-    except PressError as error:
+    except (PressError, FileError) as error:
         return [str(error)]
     except Exception as error:  # noqa: BLE001  whatever a malformed header or cell leads to
         return [f"{name}: cannot be read: {' '.join(str(error).split())}"]

@@ -8,6 +8,7 @@ import fnmatch
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from scaleright.files import FileError, parsed, plain, read_text, yaml_nodes
 from scaleright.names import suggestion
 from scaleright.press import Book
 from scaleright.press.scenarios import Scenario
@@ -23,27 +24,22 @@ _KEYS = (
 )
 
 
+def read(book: Book) -> dict[str, Any]:
+    """The table of contents; raises FileError where there is none, or it is malformed."""
+    return parsed(read_text(book.root / FILE, FILE), "YAML", FILE)
+
+
 def check(book: Book) -> list[str]:
     """What is wrong with the table of contents, one line each: its form, a page that does not
     exist or stands there twice, a chapter or page of prose that it lacks.
     """
-    import yaml
-
     try:
-        text = (book.root / FILE).read_text(encoding="utf-8")
-        root = yaml.compose(text, yaml.SafeLoader)
-        data = yaml.safe_load(text)
-    except UnicodeDecodeError as error:
-        return [f"{FILE}: not UTF-8 text: {error.reason} at byte {error.start}"]
-    except yaml.YAMLError as error:
-        return [f"{FILE}{_at(error)}: not valid YAML: {getattr(error, 'problem', None) or error}"]
+        root = yaml_nodes(read_text(book.root / FILE, FILE), FILE)
+        data = plain(root, FILE) if root else None
+    except FileError as error:
+        return [str(error)]
     problems = _form(root, data)
     return problems or list(_pages(book, root))
-
-
-def _at(error: Any) -> str:
-    mark = getattr(error, "problem_mark", None)
-    return f", line {mark.line + 1}" if mark else ""
 
 
 def _line(node: Any) -> str:

@@ -15,7 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from scaleright.press import COLLECTED_AFTER, Book, PressError, write_whole
+from scaleright.files import write_whole
+from scaleright.press import COLLECTED_AFTER, Book, PressError
 from scaleright.press.repository import setup_source
 from scaleright.press.used import Used
 

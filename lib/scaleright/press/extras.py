@@ -34,8 +34,8 @@ def _declared(extra: str) -> list[str]:
         every = [Requirement(line) for line in requires(PACKAGE) or ()]
     except PackageNotFoundError:
         return []
-    of = [one for one in every if one.marker and "extra" in str(one.marker)]
-    return [f"{one.name}{one.specifier}" for one in of if one.marker.evaluate({"extra": extra})]
+    of = [(one, one.marker) for one in every if one.marker and "extra" in str(one.marker)]
+    return [f"{one.name}{one.specifier}" for one, when in of if when.evaluate({"extra": extra})]
 
 
 def _has(requirement: str) -> bool:

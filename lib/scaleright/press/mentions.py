@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from scaleright.files import file_type, parsed, read_text
 from scaleright.press.glossary import prose
 
 FILE = "book/mentions.yml"
@@ -21,11 +22,9 @@ ANY = re.compile(r"\bchapters?\s+on\s+")
 
 def read(source: Path) -> dict[str, str]:
     """The chapter by each of the words for it; nothing without a file."""
-    import yaml
-
-    if not source.is_file():
+    if not file_type(source):
         return {}
-    known = yaml.safe_load(source.read_text(encoding="utf-8"))
+    known = parsed(read_text(source, FILE), "YAML", FILE)
     return {words: chapter for chapter, names in known.items() for words in names}
 
 

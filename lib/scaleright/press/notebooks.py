@@ -4,7 +4,8 @@ compared by nbval.
 
 from __future__ import annotations
 
-from scaleright.press import Book, write_whole
+from scaleright.files import write_whole
+from scaleright.press import Book
 
 
 def outdated(book: Book) -> list[str]:

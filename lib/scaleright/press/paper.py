@@ -19,7 +19,9 @@ from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Any
 
-from scaleright.press import Book, PressError, repository, write_whole
+from scaleright.files import write_whole
+from scaleright.press import Book, PressError, repository
+from scaleright.press.contents import read as table_of_contents
 
 FILE = "scale-right.pdf"
 _PAGE = "/paper.html"
@@ -59,9 +61,7 @@ _LEFT_OUT = (
 
 def contents(book: Book) -> list[str]:
     """The pages of the book in the order of its contents, without scenarios."""
-    import yaml
-
-    toc = yaml.safe_load((book.root / "book" / "_toc.yml").read_text(encoding="utf-8"))
+    toc = table_of_contents(book)
     return [toc["root"], *_named(toc.get("parts") or toc.get("chapters"))]
 
 

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from scaleright.files import write_whole
 from scaleright.outputs import PAGE_MIME, VEGALITE_MIME
-from scaleright.press import Book, write_whole
+from scaleright.press import Book
 from scaleright.press.execute import carried
 from scaleright.press.processes import follow, sent_to
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scaleright import REMEMBERED
+from scaleright.files import FileError
 from scaleright.press import Book, PressError
 from scaleright.press.execute import (
     ChapterError,
@@ -93,7 +94,7 @@ class Pool:
                 job = waiting.popleft()
                 try:
                     notebook = with_own_models(self._notebook(job.chapter), job.values)
-                except PressError as error:
+                except (PressError, FileError) as error:
                     yield job, str(error)
                     continue
                 except Exception as error:  # noqa: BLE001  a malformed text: the others go on

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scaleright.files import file_type, parsed, read_text
 from scaleright.press import PressError
 
 _FORM = re.compile(r"https://[\w.-]+/[\w.~-]+/[\w.~-]+")
@@ -80,29 +81,15 @@ def settings(root: Path) -> dict[str, Any]:
 
     Raises
     ------
-    PressError : it is malformed.
+    FileError, PressError : it is malformed.
     """
     config = root / "_config.yml"
-    try:
-        return _settings(config.read_text(encoding="utf-8")) if config.is_file() else {}
-    except UnicodeDecodeError as error:
-        raise PressError(
-            f"_config.yml: not UTF-8 text: {error.reason} at byte {error.start}"
-        ) from None
+    return _settings(read_text(config, config.name)) if file_type(config) else {}
 
 
 @functools.lru_cache(maxsize=8)
 def _settings(config: str) -> dict[str, Any]:
-    import yaml
-
-    try:
-        safe = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        found = yaml.load(config, safe)  # noqa: S506, one of the safe ones
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        said = getattr(error, "problem", None) or error
-        raise PressError(f"_config.yml{where}: not valid YAML: {said}") from None
+    found = parsed(config, "YAML", "_config.yml")
     if not isinstance(found, dict):
         raise PressError("_config.yml: expected settings as `name: value`")
     for name, kind in {"repository": dict, "launch_buttons": dict, "bibtex_bibfiles": list}.items():

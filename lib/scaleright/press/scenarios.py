@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scaleright.files import FileError, file_type, plain, read_text, yaml_nodes
 from scaleright.names import suggestion
 from scaleright.parameters import ParameterError, validate
 from scaleright.press import Book, PressError
@@ -49,30 +50,20 @@ def read(book: Book, name: str = FILE, chapter: str = "") -> list[Scenario]:
 
     Raises
     ------
-    PressError : not a list, a key that is missing, unknown or repeated, or a name that is taken;
-        names the line.
+    FileError, PressError : no file in YAML; not a list, a key that is missing or unknown, or a
+        name that is taken; names the line.
     """
     path = book.root / name
-    if not path.is_file():
+    if not file_type(path):
         return []
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(path.read_text(encoding="utf-8"))
-    try:
-        root = loader.get_single_node()
-        if root is None:
-            return []
-        if not isinstance(root, yaml.SequenceNode):
-            raise PressError(f"{name}: expected a list of entries with {', '.join(_KEYS)}")
-        found = [_entry(loader, node, name, chapter) for node in root.value]
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise PressError(
-            f"{name}{f', line {mark.line + 1}' if mark else ''}:"
-            f" {getattr(error, 'problem', None) or error}"
-        ) from None
-    finally:
-        loader.dispose()
+    root = yaml_nodes(read_text(path, name), name)
+    if root is None:
+        return []
+    if not isinstance(root, yaml.SequenceNode):
+        raise PressError(f"{name}: expected a list of entries with {', '.join(_KEYS)}")
+    found = [_entry(node, name, chapter) for node in root.value]
     seen: dict[str, int] = {}
     for scenario in found:
         if first := seen.setdefault(scenario.page, scenario.line) - scenario.line:
@@ -84,7 +75,7 @@ def read(book: Book, name: str = FILE, chapter: str = "") -> list[Scenario]:
     return found
 
 
-def _entry(loader: Any, node: Any, file: str, chapter: str) -> Scenario:
+def _entry(node: Any, file: str, chapter: str) -> Scenario:
     import yaml
 
     wanted = [key for key in _KEYS if key != "chapter" or not chapter]
@@ -95,12 +86,7 @@ def _entry(loader: Any, node: Any, file: str, chapter: str) -> Scenario:
     def keys(mapping: Any, what: str) -> dict[str, Any]:
         if not isinstance(mapping, yaml.MappingNode) or not mapping.value:
             fail(f"expected {what}", mapping)
-        found: dict[str, Any] = {}
-        for key, value in mapping.value:
-            if (name := str(key.value)) in found:
-                fail(f"{name} stands here twice", key)
-            found[name] = (key, value)
-        return found
+        return {key.value: (key, value) for key, value in mapping.value}
 
     given = keys(node, f"an entry with {', '.join(wanted)}")
     for name, (key, _) in given.items():
@@ -108,7 +94,7 @@ def _entry(loader: Any, node: Any, file: str, chapter: str) -> Scenario:
             fail(f"unknown key {name!r}; {suggestion(name, wanted)}", key)
     if missing := [name for name in wanted if name not in given]:
         fail(f"the entry lacks {', '.join(missing)}")
-    texts = {name: loader.construct_object(given[name][1], deep=True) for name in wanted[:-1]}
+    texts = {name: plain(given[name][1], file) for name in wanted[:-1]}
     for name, text in texts.items():
         if not isinstance(text, str) or not text.strip():
             fail(f"{name} = {text!r}: needs a text", given[name][1])
@@ -119,9 +105,7 @@ def _entry(loader: Any, node: Any, file: str, chapter: str) -> Scenario:
             given["name"][1],
         )
     values = keys(given["parameters"][1], "parameters as name: value")
-    parameters = {
-        name: loader.construct_object(value, deep=True) for name, (_, value) in values.items()
-    }
+    parameters = {name: plain(value, file) for name, (_, value) in values.items()}
     lines = {name: key.start_mark.line + 1 for name, (key, _) in values.items()}
     texts |= {"chapter": chapter} if chapter else {}
     return Scenario(**texts, parameters=parameters, line=node.start_mark.line + 1, lines=lines)
@@ -142,7 +126,7 @@ def jobs(book: Book, scenarios: Iterable[Scenario]) -> list[Job]:
             ready.append(Job(scenario.chapter, values, scenario.name))
         except ParameterError as error:
             problems += located(scenario, error.problems)
-        except PressError as error:
+        except (PressError, FileError) as error:
             problems.append(f"{FILE}, line {scenario.line}, scenario {scenario.name}: {error}")
     if problems:
         raise PressError("\n".join(problems))

@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from scaleright.press import Book, PressError, write_whole
+from scaleright.files import write_whole
+from scaleright.press import Book, PressError
 from scaleright.press.addresses import GLOSSARY
 from scaleright.press.processes import sent_to
 from scaleright.press.repository import address, hosting

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 
-from scaleright.press import Book, write_whole
+from scaleright.files import write_whole
+from scaleright.press import Book
 from scaleright.press.addresses import SOCIAL
 
 TOLD = "book/told.json"

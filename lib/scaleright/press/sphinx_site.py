@@ -12,9 +12,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pybtex.plugin
-import yaml
 from sphinx.search import js_index
 
+from scaleright.files import file_type, parsed, read_text
 from scaleright.outputs import page_json
 from scaleright.press import about, citations, diagrams, glossary, markup, mentions, social
 from scaleright.press.addresses import notebook_file
@@ -104,7 +104,7 @@ def tell_search(app, pagename, _templatename, context, _doctree) -> None:
     """Tell the page of the search which words mean the same, and by which people ask for a page."""
     if pagename == "search":
         known = Path(app.srcdir) / "book" / "search.yml"
-        words = yaml.safe_load(known.read_text(encoding="utf-8")) if known.is_file() else {}
+        words = parsed(read_text(known), "YAML", known.name) if file_type(known) else {}
         context["search_words"] = page_json({"same": [], "pages": {}} | words)
 
 

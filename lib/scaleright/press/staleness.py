@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from scaleright import MODULES
+from scaleright.files import write_whole
 from scaleright.outputs import TABLES_MIME
-from scaleright.press import Book, write_whole
+from scaleright.press import Book
 from scaleright.press.execute import Job, Run, carried
 from scaleright.press.imports import LIBRARY, asked_by, behind, file_of, modules
 from scaleright.press.repository import setup_source

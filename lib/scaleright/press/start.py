@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from scaleright.outputs import PAGE_MIME, SPEC_SCRIPT, VEGALITE_MIME, page_json
-from scaleright.press import Book, PressError, headlines, pictures, plans
+from scaleright.press import Book, PressError, contents, headlines, pictures, plans
 from scaleright.press.prose import Pages, plain
 
 NEWS = "CHANGELOG.md"
@@ -55,9 +55,7 @@ def questions(pages: Pages) -> str:
     """Every chapter by part, its question as a card with its answer, in the order of the
     contents.
     """
-    import yaml
-
-    toc = yaml.safe_load((pages.book.root / "book" / "_toc.yml").read_text(encoding="utf-8"))
+    toc = contents.read(pages.book)
     shown = []
     for part in toc.get("parts", ()):
         files = [entry["file"] for entry in part["chapters"]]

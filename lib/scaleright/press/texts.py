@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from scaleright.files import read_text
 from scaleright.parameters import FORM, DeclarationError, Declared, parse
 from scaleright.press import Book, PressError
 
@@ -18,8 +19,10 @@ def tagged(cells: Iterable[Any], tag: str) -> Any | None:
 
 
 def chapter_notebook(text: Path) -> Any:
-    """A chapter's text as a notebook of the caller's own; the same text is parsed once."""
-    return copy.deepcopy(_parsed(text.read_text(encoding="utf-8")))
+    """A chapter's text as a notebook of the caller's own; the same text is parsed once. Raises
+    FileError where it cannot be read.
+    """
+    return copy.deepcopy(_parsed(read_text(text, "/".join(text.parts[-3:]))))
 
 
 @functools.cache

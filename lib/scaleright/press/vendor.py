@@ -11,7 +11,7 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
-from scaleright.press import write_whole
+from scaleright.files import write_whole
 
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
 """What a page of formulas may ask for: the engine, its fonts, and the TeX packages it loads on

@@ -22,6 +22,7 @@ from papermill.exceptions import PapermillException, PapermillExecutionError
 from papermill.execute import raise_for_execution_errors
 from papermill.utils import chdir
 
+from scaleright.files import FileError
 from scaleright.outputs import VEGALITE_MIME
 from scaleright.press import PressError, vegalite
 from scaleright.press.execute import (
@@ -186,7 +187,7 @@ def main() -> None:
     for notebook, job in tasks:
         try:
             outcome: Run | str = run(notebook, job, settings)
-        except PressError as error:
+        except (PressError, FileError) as error:
             outcome = str(error)
         except Exception as error:  # noqa: BLE001  whatever it is, the others go on
             outcome = f"{job.label}: {type(error).__name__}: {_short(str(error))}"

@@ -2,8 +2,6 @@
 predicted.
 """
 
-import csv
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
@@ -14,22 +12,14 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog
+from scaleright.files import read_table
 from scaleright.names import brief, suggestion
+from scaleright.numerals import hint
 from scaleright.validation.problems import FIRST_LINE, Problem, refuse, where
 from scaleright.validation.report import Kind
 
 MOST_ROWS = 200_000
 """Rows of a file, at most: distinct configurations take about a millisecond each."""
-_OTHER_FORMS = {
-    b"\x1f\x8b": "is compressed (gzip); unpack it first",
-    b"PK\x03\x04": "is a ZIP file or a spreadsheet; save it as CSV",
-    b"BZh": "is compressed (bzip2); unpack it first",
-    b"\xfd7zXZ": "is compressed (xz); unpack it first",
-    b"PAR1": "is a Parquet file; save it as CSV",
-    b"\xff\xfe": "is UTF-16; save it as UTF-8",
-    b"\xfe\xff": "is UTF-16; save it as UTF-8",
-}
-"""How files begin that are no CSV in UTF-8."""
 _WHOLE = 2**53
 """Above this a number may no longer be counted on to the last digit."""
 _APART = ("run", "source", "note", "released", "held_out")
@@ -46,20 +36,19 @@ def own_rows(path: Path, definition: Kind) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Raises
     ------
-    DataError : the file cannot be read, or everything that is wrong with it: which line, which
-        column, what is allowed.
+    FileError : the file cannot be read.
+    DataError : everything that is wrong with it: which line, which column, what is allowed.
     """
     schema = {
         field["name"]: field for field in catalog.resource(definition.table)["schema"]["fields"]
     }
     known = schema | {name: {"name": name, "type": kind} for name, kind in definition.also.items()}
-    header, cells = _cells(path)
+    table = read_table(path, path.name, MOST_ROWS)
+    header, cells = table
     _check_header(header, known, definition.required, path.name)
     if not cells:
         raise catalog.DataError(f"{path.name}: has a header and no row to validate")
-    if len(cells) > MOST_ROWS:
-        raise catalog.DataError(f"{path.name}: has {len(cells):,} rows; at most {MOST_ROWS:,}")
-    problems = list(_ragged(cells, len(header)))
+    problems = [Problem(line, "", why) for line, why in table.ragged()]
     raw = pd.DataFrame(
         [row if len(row) == len(header) else [""] * len(header) for row in cells],
         columns=header,
@@ -120,70 +109,14 @@ def _left_out(
     return dict.fromkeys(schema) | {"source": label} | definition.fill(rows)
 
 
-def _text(path: Path) -> str:
-    """The text of a file in UTF-8."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise catalog.DataError(f"{path.name}: no such file") from None
-    except OSError as error:
-        raise catalog.DataError(f"{path.name}: cannot be read: {error.strerror}") from None
-    for start, said in _OTHER_FORMS.items():
-        if content.startswith(start):
-            raise catalog.DataError(f"{path.name}: {said}")
-    if b"\0" in content:
-        line = content[: content.index(b"\0")].count(b"\n") + 1
-        raise catalog.DataError(f"{path.name}, line {line}: has a zero byte, so it is no text")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise catalog.DataError(
-            f"{path.name}, line {line}: byte 0x{content[error.start]:02x} is not UTF-8; save the"
-            " file as UTF-8"
-        ) from None
-
-
-def _cells(path: Path) -> tuple[list[str], list[list[str]]]:
-    """The header and the rows of a file, each on a line of its own."""
-    text = _text(path).rstrip()
-    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    lines = []
-    try:
-        for number, row in enumerate(reader, 1):
-            if reader.line_num != number:
-                raise catalog.DataError(
-                    f"{path.name}, line {number}: a quoted cell goes on over the next line"
-                )
-            lines.append(row)
-    except csv.Error as error:
-        raise catalog.DataError(
-            f"{path.name}, line {reader.line_num}: not a CSV file: {error}"
-        ) from None
-    if not lines:
-        raise catalog.DataError(f"{path.name}: not a CSV file: it is empty")
-    header = [name.strip() for name in lines[0]]
-    return header, lines[1:]
-
-
 def _check_header(
     header: list[str], known: Mapping[str, Any], required: tuple[str, ...], label: str
 ) -> None:
-    """Refuse unknown, repeated and missing columns, all at once."""
-    if len(header) == 1 and (split := next((c for c in ";\t|" if c in header[0]), "")):
-        raise catalog.DataError(
-            f"{label}, line 1: columns are separated by {split!r}; a CSV file has commas"
-        )
+    """Refuse unknown and missing columns, all at once."""
     problems = [
         f"{label}, line 1: unknown column {brief(name)}; {suggestion(name, known)}"
         for name in dict.fromkeys(header)
         if name not in known
-    ]
-    problems += [
-        f"{label}, line 1: column {name} stands there {header.count(name)} times"
-        for name in dict.fromkeys(header)
-        if header.count(name) > 1
     ]
     problems += [
         f"{label}, line 1: column {name} is missing; needed: {', '.join(required)}"
@@ -192,13 +125,6 @@ def _check_header(
     ]
     if problems:
         raise catalog.DataError("\n".join(problems[: FIRST_LINE * 10]))
-
-
-def _ragged(cells: list[list[str]], width: int) -> Iterator[Problem]:
-    for line, row in enumerate(cells, FIRST_LINE):
-        if len(row) != width:
-            said = f"has {len(row)} cells; the header has {width}" if any(row) else "is empty"
-            yield Problem(line, "", said)
 
 
 def _numbers(column: pd.Series) -> pd.Series:
@@ -232,7 +158,7 @@ def _typed(raw: pd.Series, field: Mapping[str, Any]) -> tuple[pd.Series, list[Pr
         return typed, problems
     value = _numbers(frame["text"])
     an = "an integer" if kind == "integer" else "a number"
-    wrong(full & value.isna(), lambda text: f"{brief(text)} is not {an}")
+    wrong(full & value.isna(), lambda text: f"{brief(text)} is not {an}{hint(text)}")
     wrong(full & np.isinf(value), lambda text: f"{brief(text)} is not finite")
     known = full & np.isfinite(value)
     low, high = limits.get("minimum", -math.inf), limits.get("maximum", math.inf)

@@ -42,6 +42,7 @@ def validate(kind: str, file: str | Path | None = None, sealed: bool = False) ->
     ------
     LookupError : unknown kind, or a kind without a predictor or sealed rows; unknown model (line
         and nearest name).
+    FileError : the file cannot be read.
     DataError : the file does not fit the schema: which line, which column, what is allowed.
 
     >>> validate("counts").summary.median_absolute_percent < 0.2

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from scaleright.names import brief
 from scaleright.parameters import Parameter, ParameterError, accepted, refusal, show
 
 MOST_SCENARIOS = 100_000
@@ -16,9 +17,13 @@ cases in one call.
 
 
 def _listed(text: str) -> list[str]:
-    """The values of a list; an open quote holds what is left."""
+    """The values of a list; raises ParameterError where a quote is not closed."""
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    found = next(csv.reader([text], skipinitialspace=True), None) or [""]
+    try:
+        found = next(csv.reader([text], skipinitialspace=True, strict=True), None) or [""]
+    except csv.Error:
+        why = f"{brief(text)}: a quote is opened and not closed, or has something behind it"
+        raise ParameterError([why]) from None
     return [value.strip() for value in found]
 
 
@@ -72,7 +77,12 @@ def read_grid(
     grid: dict[str, list[Any]] = {}
     for name, listed in assignments:
         values = grid.setdefault(name, [])
-        for text in _listed(listed):
+        try:
+            texts = _listed(listed)
+        except ParameterError as error:
+            problems += [f"{name} = {problem}" for problem in error.problems]
+            continue
+        for text in texts:
             try:
                 if not text and any(parameter.name == name for parameter in parameters):
                     raise ParameterError(

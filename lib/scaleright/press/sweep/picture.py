@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scaleright.files import write_whole
 from scaleright.parameters import Parameter, show
-from scaleright.press import write_whole
+from scaleright.press.sweep.results import PAGE, PICTURE
 
-PAGE, PICTURE = "sweep.html", "sweep.svg"
 _PANEL_WIDTH = 280
 _MOST_PANELS = 24
 """More small charts than this are no picture; the table has them all."""

@@ -16,9 +16,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
-from scaleright.press import PressError, require_writable, write_whole
+from scaleright.files import require_writable, write_whole
+from scaleright.press import PressError
 
 JOURNAL, TABLE, TWIN = "scenarios.jsonl", "sweep.csv", "sweep.json"
+PAGE, PICTURE = "sweep.html", "sweep.svg"
+"""The files of a sweep, the last two its chart."""
 
 
 def _key(values: Mapping[str, Any]) -> str:
@@ -43,7 +46,8 @@ class Journal:
 
     def __init__(self, folder: Path, identity: Mapping[str, Any], fresh: bool = False):
         self._path, self._outcomes = folder / JOURNAL, {}
-        require_writable(self._path, "--out")
+        for name in (JOURNAL, TABLE, TWIN, PAGE, PICTURE):
+            require_writable(folder / name, "--out")
         self._folder = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(self._folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
