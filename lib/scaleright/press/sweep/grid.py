@@ -17,13 +17,9 @@ cases in one call.
 
 
 def _listed(text: str) -> list[str]:
-    """The values of a list; raises ParameterError where a quote is not closed."""
+    """The values of a list; raises csv.Error where a quote is not closed."""
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    try:
-        found = next(csv.reader([text], skipinitialspace=True, strict=True), None) or [""]
-    except csv.Error:
-        why = f"{brief(text)}: a quote is opened and not closed, or has something behind it"
-        raise ParameterError([why]) from None
+    found = next(csv.reader([text], skipinitialspace=True, strict=True), None) or [""]
     return [value.strip() for value in found]
 
 
@@ -58,21 +54,20 @@ def read_grid(
 
     Parameters
     ----------
-        parameters : what the chapter declares.
-        assignments : (name, values separated by commas); a name given again adds values, a value that
-            has a comma in it stands in double quotes.
+    parameters : what the chapter declares.
+    assignments : (name, values separated by commas); a name given again adds values, a value that
+        has a comma in it stands in double quotes.
 
     Raises
     ------
-        ParameterError : names every wrong value, what is allowed and the nearest valid choice; also an
-            empty list, a value given twice, and a grid of more than `MOST_SCENARIOS`.
+    ParameterError : names every wrong value, what is allowed and the nearest valid choice; also an
+        empty list, a value given twice, and a grid of more than `MOST_SCENARIOS`.
 
-        >>> from scaleright.names import brief
-    from scaleright.parameters import parse
-        >>> hours, plan = "hours: int = 8  # [h] (0..24)", 'plan: str = "spot"  # (spot | on demand)'
-        >>> swept = [("hours", "4,8"), ("plan", "on demand, spot"), ("hours", "12")]
-        >>> read_grid(parse(f"{hours}\n{plan}"), swept)
-        {'hours': [4, 8, 12], 'plan': ['on demand', 'spot']}
+    >>> from scaleright.parameters import parse
+    >>> hours, plan = "hours: int = 8  # [h] (0..24)", 'plan: str = "spot"  # (spot | on demand)'
+    >>> swept = [("hours", "4,8"), ("plan", "on demand, spot"), ("hours", "12")]
+    >>> read_grid(parse(f"{hours}\n{plan}"), swept)
+    {'hours': [4, 8, 12], 'plan': ['on demand', 'spot']}
     """
     parameters, problems = tuple(parameters), []
     grid: dict[str, list[Any]] = {}
@@ -80,8 +75,9 @@ def read_grid(
         values = grid.setdefault(name, [])
         try:
             texts = _listed(listed)
-        except ParameterError as error:
-            problems += [f"{name} = {problem}" for problem in error.problems]
+        except csv.Error:
+            why = "a quote is opened and not closed, or has something behind it"
+            problems.append(f"{name} = {brief(listed)}: {why}")
             continue
         for text in texts:
             try:
