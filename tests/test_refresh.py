@@ -214,7 +214,7 @@ def test_a_fact_entered_by_hand_stays_and_wins(raw, data):
         (
             "gpu_prices/skypilot_catalog_extract.csv",
             None,
-            "raw file gpu_prices/skypilot_catalog_extract.csv is missing",
+            "raw file gpu_prices/skypilot_catalog_extract.csv: no such file",
         ),
         (
             "gpu_prices/skypilot_catalog_extract.csv",

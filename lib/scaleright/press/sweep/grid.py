@@ -17,13 +17,9 @@ cases in one call.
 
 
 def _listed(text: str) -> list[str]:
-    """The values of a list; raises ParameterError where a quote is not closed."""
+    """The values of a list; raises csv.Error where a quote is not closed."""
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    try:
-        found = next(csv.reader([text], skipinitialspace=True, strict=True), None) or [""]
-    except csv.Error:
-        why = f"{brief(text)}: a quote is opened and not closed, or has something behind it"
-        raise ParameterError([why]) from None
+    found = next(csv.reader([text], skipinitialspace=True, strict=True), None) or [""]
     return [value.strip() for value in found]
 
 
@@ -79,8 +75,9 @@ def read_grid(
         values = grid.setdefault(name, [])
         try:
             texts = _listed(listed)
-        except ParameterError as error:
-            problems += [f"{name} = {problem}" for problem in error.problems]
+        except csv.Error:
+            why = "a quote is opened and not closed, or has something behind it"
+            problems.append(f"{name} = {brief(listed)}: {why}")
             continue
         for text in texts:
             try:
