@@ -31,11 +31,14 @@ def _declared(extra: str) -> list[str]:
     from packaging.requirements import Requirement
 
     try:
-        every = [Requirement(line) for line in requires(PACKAGE) or ()]
+        lines = requires(PACKAGE) or ()
     except PackageNotFoundError:
         return []
-    of = [one for one in every if one.marker and "extra" in str(one.marker)]
-    return [f"{one.name}{one.specifier}" for one in of if one.marker.evaluate({"extra": extra})]
+    found = []
+    for of in map(Requirement, lines):
+        if of.marker and "extra" in str(of.marker) and of.marker.evaluate({"extra": extra}):
+            found.append(f"{of.name}{of.specifier}")
+    return found
 
 
 def _has(requirement: str) -> bool:
