@@ -34,11 +34,11 @@ def _declared(extra: str) -> list[str]:
         lines = requires(PACKAGE) or ()
     except PackageNotFoundError:
         return []
-    found = []
-    for of in map(Requirement, lines):
-        if of.marker and "extra" in str(of.marker) and of.marker.evaluate({"extra": extra}):
-            found.append(f"{of.name}{of.specifier}")
-    return found
+    return [
+        f"{of.name}{of.specifier}"
+        for of in map(Requirement, lines)
+        if of.marker and "extra" in str(of.marker) and of.marker.evaluate({"extra": extra})
+    ]
 
 
 def _has(requirement: str) -> bool:
