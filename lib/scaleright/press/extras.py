@@ -31,11 +31,14 @@ def _declared(extra: str) -> list[str]:
     from packaging.requirements import Requirement
 
     try:
-        every = [Requirement(line) for line in requires(PACKAGE) or ()]
+        lines = requires(PACKAGE) or ()
     except PackageNotFoundError:
         return []
-    of = [(one, one.marker) for one in every if one.marker and "extra" in str(one.marker)]
-    return [f"{one.name}{one.specifier}" for one, when in of if when.evaluate({"extra": extra})]
+    return [
+        f"{of.name}{of.specifier}"
+        for of in map(Requirement, lines)
+        if of.marker and "extra" in str(of.marker) and of.marker.evaluate({"extra": extra})
+    ]
 
 
 def _has(requirement: str) -> bool:
