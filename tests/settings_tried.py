@@ -1,4 +1,4 @@
-"""Settings of chapters' parameters, tried: `python -P tests/settings_tried.py 200 [CHAPTER ...]`.
+"""Settings of chapters' parameters, tried: `python tests/settings_tried.py 200 [CHAPTER ...]`.
 
 A setting is validated as the command line does. If the rules accept it, it is answered: where the
 page can show it by the graph of the chapter's quantities, built once, and one in so many, and all

@@ -12,13 +12,13 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from answer_askers import ASKERS, Answer, at, by_token_cost
 from answer_cases import REQUESTS, SERVING, Serving, page_text
-from chapter_cells import BOOK, cells, shared
-from press_cases import scaleright as command
+from chapter_cells import BOOK, Run, cells, shared
 from scaleright import catalog, charts
+from scaleright.parameters import validate
+from scaleright.press.texts import declared
 from scaleright.quantity import evaluate
 from scaleright.transformer.parameters import parameters
 
@@ -194,16 +194,13 @@ def test_both_say_the_same_of_how_sure_a_speed_is(pages):
         assert bounds == pytest.approx(evaluate(there, {"chip": chip}))
 
 
-@pytest.mark.processes
-def test_a_sweep_says_what_the_page_says(pages, tmp_path):
-    models, chips = ("Llama-3.3-70B", "gpt-oss-120b"), ("H100 SXM", "MI300X")
-    grid = f"model={','.join(models)}", f"accelerator={','.join(chips)}", "contract=on demand"
-    given = [word for assigned in grid for word in ("-p", assigned)]
-    done = command(BOOK, "sweep", "token_cost", *given, "--out", str(tmp_path), "--workers", "1")
-    assert done.returncode == 0, done.stderr
-    table = pd.read_csv(tmp_path / "sweep.csv").set_index(["model", "accelerator"])
-    for model in models:
-        for chip in chips:
-            case = Serving(model, chip, "chat", 30.0, 0.4, "on demand")
-            usd = by_token_cost(pages, case).usd
-            assert table.loc[(model, chip), "usd_per_million"] == pytest.approx(usd, rel=1e-6)
+@pytest.mark.parametrize("model", ["Llama-3.3-70B", "gpt-oss-120b"])
+@pytest.mark.parametrize("chip", ["H100 SXM", "MI300X"])
+def test_a_run_at_a_case_says_what_the_page_says(pages, model, chip):
+    """As the command line and a sweep run the cells."""
+    given = {"model": model, "accelerator": chip, "contract": "on demand"}
+    run = Run("token_cost", validate(declared("token_cost", BOOK), given))
+    run.until()
+    usd = by_token_cost(pages, Serving(model, chip, "chat", 30.0, 0.4, "on demand")).usd
+    told = run.answer["quantities"]["usd_per_million"]["value"]
+    assert told == pytest.approx(usd, rel=1e-6)

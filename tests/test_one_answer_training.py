@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from answer_cases import TRAINING, choices
-from chapter_cells import BOOK, computed
-from press_cases import scaleright as command
+from chapter_cells import BOOK, Run, computed
 from scaleright import catalog, charts, footprint, transformer
 from scaleright.costs import fastest_steps, training_fleet
 from scaleright.costs.cluster_grid import CLUSTERS
@@ -23,6 +22,7 @@ from scaleright.decisions import hardware_training
 from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN, choose
 from scaleright.decisions.parallelism_tables import networks_of, run_of
+from scaleright.parameters import validate
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate
 
@@ -235,11 +235,9 @@ def test_chips_that_no_cluster_is_built_of_say_why():
     assert "servers are joined" in why["H100 NVL"] and "listings" in why["GB200"]
 
 
-@pytest.mark.processes
-def test_a_run_of_the_chapter_says_what_its_page_says(pretraining, tmp_path):
-    of = TRAINING[2]
-    given = [word for name, value in case_of(of).items() for word in ("-p", f"{name}={value}")]
-    done = command(BOOK, "run", "pretraining_cost", *given, "--out", str(tmp_path / "run.ipynb"))
-    (usd,) = evaluate([pretraining["run"].usd], case_of(of))
-    assert done.returncode == 0, done.stderr
-    assert f"{charts.say(usd, 'usd')}" in done.stdout
+def test_a_run_of_the_chapter_says_what_its_page_says(pretraining):
+    case = validate(declared("pretraining_cost", BOOK), case_of(TRAINING[2]))
+    run = Run("pretraining_cost", case)
+    run.until()
+    (usd,) = evaluate([pretraining["run"].usd], case_of(TRAINING[2]))
+    assert charts.say(usd, "usd") in run.answer["text"]
