@@ -45,10 +45,12 @@ def test_what_is_nightly_waits_unless_it_is_asked_for(
         SimpleNamespace(get_closest_marker={"nightly": mark}.get) for mark in ("a mark", None)
     )
     items, left = [waits, runs], []
-    config = SimpleNamespace(
-        option=SimpleNamespace(markexpr=expression),
-        hook=SimpleNamespace(pytest_deselected=lambda items: left.extend(items)),
-    )
+
+    class Hook:
+        def pytest_deselected(self, items: list) -> None:
+            left.extend(items)
+
+    config = SimpleNamespace(option=SimpleNamespace(markexpr=expression), hook=Hook())
     suite._leave_to_the_night(config, items)
     assert (items, left) == (([waits, runs], []) if all_run else ([runs], [waits]))
 
