@@ -22,7 +22,7 @@ book: $(VENV)/.scaleright ## build the site into _build/html (runs only the chap
 pdf: book ## print the whole book as one PDF, _build/scale-right.pdf (needs Chromium)
 	@$(BIN)/scaleright pdf
 
-test: $(VENV)/.scaleright $(VENV)/peers $(VENV)/html-validate ## run every test: units, doctests, data, stored notebooks, the site in Chromium
+test: $(VENV)/.scaleright $(VENV)/peers $(VENV)/html-validate ## run the tests: units, doctests, data, stored notebooks, the site in Chromium
 	@$(BIN)/python -m pytest --nbval --nbval-current-env -n auto $(ARGS)
 
 # Without the suite's conftest and settings: nbval's own kernels, on this processor.

@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 from multiprocessing import get_context
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from shares import share
@@ -24,6 +26,33 @@ from shares import share
 def test_a_test_that_is_not_marked_starts_no_process(start):
     with pytest.raises(pytest.fail.Exception, match="starts a process and is not marked"):
         start()
+
+
+@pytest.mark.parametrize(
+    "expression, variable, all_run",
+    [("", "", False), ("not long", "", False), ("nightly", "", True), ("", "1", True)],
+)
+def test_what_is_nightly_waits_unless_it_is_asked_for(
+    expression, variable, all_run, pytestconfig, monkeypatch
+):
+    (suite,) = (
+        plugin
+        for plugin in pytestconfig.pluginmanager.get_plugins()
+        if getattr(plugin, "__file__", None) == str(Path(__file__).with_name("conftest.py"))
+    )
+    monkeypatch.setenv("SCALERIGHT_NIGHTLY", variable)
+    waits, runs = (
+        SimpleNamespace(get_closest_marker={"nightly": mark}.get) for mark in ("a mark", None)
+    )
+    items, left = [waits, runs], []
+
+    class Hook:
+        def pytest_deselected(self, items: list) -> None:
+            left.extend(items)
+
+    config = SimpleNamespace(option=SimpleNamespace(markexpr=expression), hook=Hook())
+    suite._leave_to_the_night(config, items)
+    assert (items, left) == (([waits, runs], []) if all_run else ([runs], [waits]))
 
 
 @pytest.mark.processes
