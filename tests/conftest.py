@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from multiprocessing import forkserver, util
 from pathlib import Path
-from typing import Any
 
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
 import pytest
@@ -291,21 +290,6 @@ def html() -> Path:
     if not (folder / "index.html").is_file():
         pytest.fail(f"no site at {folder}: run make book", pytrace=False)
     return folder
-
-
-@pytest.fixture(scope="session")
-def found_as_in_builds() -> Callable[[Callable[[], Any]], Any]:
-    """Finds what builds of the same library and tables find, unless one has found it already.
-
-    For what takes seconds, and where nothing of the library is replaced: of larger scope than one
-    test.
-    """
-
-    def find(function: Callable[[], Any]) -> Any:
-        with found_in_builds():
-            return function()
-
-    return find
 
 
 @pytest.fixture

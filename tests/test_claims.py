@@ -30,8 +30,8 @@ from scaleright.inference.slowdowns import interval
 
 
 @pytest.fixture(scope="module")
-def found(found_as_in_builds) -> list[verdicts.Finding]:
-    return found_as_in_builds(ledger.findings)
+def found() -> list[verdicts.Finding]:
+    return ledger.findings()
 
 
 @pytest.fixture(scope="module")

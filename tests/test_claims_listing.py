@@ -25,9 +25,9 @@ def lines() -> list[listing.Entry]:
     return listing.entries(DATA)
 
 
-def test_the_ledger_keeps_what_the_library_finds(lines, found_as_in_builds):
+def test_the_ledger_keeps_what_the_library_finds(lines):
     again = "run `python -m refresh.ledger`"
-    found = {finding.claim.id: finding for finding in found_as_in_builds(ledger.findings)}
+    found = {finding.claim.id: finding for finding in ledger.findings()}
     kept = {line.claim.id: line.finding for line in lines}
     assert list(kept) == list(found), again
     for key, now in found.items():

@@ -16,8 +16,8 @@ from scaleright.validation.kinds import validate
 
 
 @pytest.fixture(scope="module")
-def judged(found_as_in_builds):
-    return found_as_in_builds(lambda: validate("serving"))
+def judged():
+    return validate("serving")
 
 
 def errors(judged, source, figure, chip=None, mode=""):
@@ -96,8 +96,8 @@ def test_chips_keep_near_their_measured_peaks():
     assert chips["value"].between(0.7, 1.5).all()
 
 
-def test_stored_constants_are_those_of_the_fit(found_as_in_builds):
-    stored, anew = catalog.table("serving_constants"), found_as_in_builds(judge.refit)
+def test_stored_constants_are_those_of_the_fit():
+    stored, anew = catalog.table("serving_constants"), judge.refit()
     assert (
         stored[["family", "constant", "rows"]].to_numpy().tolist()
         == anew[["family", "constant", "rows"]].to_numpy().tolist()

@@ -12,8 +12,8 @@ from scaleright.validation.kinds import validate
 
 
 @pytest.fixture(scope="module")
-def judged(found_as_in_builds):
-    return found_as_in_builds(lambda: validate("training"))
+def judged():
+    return validate("training")
 
 
 def errors(judged, source, experts=False, left_out="", precision=None):
@@ -62,8 +62,8 @@ def test_there_is_at_most_one_constant_for_fifteen_rows():
     assert (fitted["basis"] == "fit").sum() <= runs / 15
 
 
-def test_stored_constants_are_those_of_the_fit(found_as_in_builds):
-    stored, anew = catalog.table("training_constants"), found_as_in_builds(judge.refit)
+def test_stored_constants_are_those_of_the_fit():
+    stored, anew = catalog.table("training_constants"), judge.refit()
     assert (
         stored[["family", "constant", "rows"]].to_numpy().tolist()
         == anew[["family", "constant", "rows"]].to_numpy().tolist()
