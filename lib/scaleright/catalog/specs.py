@@ -172,10 +172,13 @@ def _lookup(name: str, known: Mapping[str, Any], table: str, what: str) -> Any:
     return known[key] if key else nearest(name, spoken, what)
 
 
+_OF_CHIPS = ("accelerators", "accelerator_specs", "accelerator_specs_stas")
+
+
 def accelerators() -> dict[str, Accelerator]:
     """Every accelerator of the catalog by name, in the table's order."""
-    for name in ("accelerators", "accelerator_specs", "accelerator_specs_stas"):
-        noted(name)
+    for table in _OF_CHIPS:
+        noted(table)
     return dict(_accelerators(data_dir()))
 
 
@@ -189,7 +192,9 @@ def accelerator(name: str) -> Accelerator:
     >>> accelerator("h100").name
     'H100 SXM'
     """
-    return _lookup(name, accelerators(), "accelerators", "accelerator")
+    for table in _OF_CHIPS:
+        noted(table)
+    return _lookup(name, _accelerators(data_dir()), "accelerators", "accelerator")
 
 
 @kept
@@ -232,6 +237,10 @@ def model(name: str) -> Transformer:
     >>> model("gpt-3 175b").layers
     96
     """
+    known = _models(data_dir())
+    if name in known and not own_models():
+        noted("models")
+        return known[name]
     return _lookup(name, models(), "models", "model")
 
 

@@ -36,6 +36,9 @@ Judge = Callable[[pd.DataFrame, Unnoted], constraints.Found]
 _KEPT: list[Callable[[], None]] = []
 _JUDGES: dict[str, list[Judge]] = {}
 _JUDGED: set[tuple[Path, str, Judge]] = set()
+_SOUND: dict[tuple[Path, str], pd.DataFrame] = {}
+"""The open rows of tables that all their judges have seen: asked for a hundred thousand times.
+"""
 
 
 def kept(function: Callable) -> Callable:
@@ -50,6 +53,7 @@ def forget() -> None:
     for clear in (package.cache_clear, *_KEPT):
         clear()
     _JUDGED.clear()
+    _SOUND.clear()
 
 
 def judges(name: str) -> Callable[[Judge], Judge]:
@@ -62,6 +66,7 @@ def judges(name: str) -> Callable[[Judge], Judge]:
 
     def register(judge: Judge) -> Judge:
         _JUDGES.setdefault(name, []).append(judge)
+        _SOUND.clear()
         return judge
 
     return register
@@ -149,12 +154,14 @@ def _or_none(folder: Path, name: str) -> pd.DataFrame | None:
 def unnoted(name: str) -> pd.DataFrame:
     """The one frame of a table, not to be changed; all judges of the table have seen it."""
     folder = data_dir()
-    frame = _read(folder, name)
-    for judge in _JUDGES.get(name, ()):
-        if (folder, name, judge) not in _JUDGED:
-            _refuse(_judged(folder, name, frame, judge))
-            _JUDGED.add((folder, name, judge))
-    return _parted(folder, name)[0]
+    if (folder, name) not in _SOUND:
+        frame = _read(folder, name)
+        for judge in _JUDGES.get(name, ()):
+            if (folder, name, judge) not in _JUDGED:
+                _refuse(_judged(folder, name, frame, judge))
+                _JUDGED.add((folder, name, judge))
+        _SOUND[folder, name] = _parted(folder, name)[0]
+    return _SOUND[folder, name]
 
 
 @kept

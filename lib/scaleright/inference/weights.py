@@ -108,6 +108,23 @@ def any_formats(models: tuple[str, ...], accelerators: tuple[str, ...]) -> AnyFo
     return AnyFormats(formats, like, Table(served, "none"), Table(peaks, "none"))
 
 
+@catalog.shared
+def _told(
+    models: tuple[tuple[str, str], ...], pairs: tuple[tuple[str, str], ...]
+) -> tuple[dict[tuple[str, str], dict[str, str]], dict[tuple[str, str], dict[str, str]]]:
+    """The rows of `Formats`: of models on accelerators, and of models in each format."""
+    told, named = {}, dict(models)
+    for name, chip in pairs:
+        shape, of = catalog.model(named[name]), catalog.accelerator(chip)
+        form, why = usual(shape, of)
+        words = {"usual": form, "why_usual": why, "formats": either(offered(shape, of))}
+        told[name, chip] = words
+    quality = {
+        (name, form): {"words": quality_words(of, form)} for name, of in models for form in FORMATS
+    }
+    return told, quality
+
+
 @dataclass(frozen=True)
 class Formats:
     """The formats of some models on some accelerators.
@@ -128,17 +145,7 @@ class Formats:
         >>> formats.weights("mine", "H100 SXM", "usual", "").precision.value
         'FP8'
         """
-        told = {}
-        for name, chip in pairs:
-            shape, of = catalog.model(models[name]), catalog.accelerator(chip)
-            form, why = usual(shape, of)
-            words = {"usual": form, "why_usual": why, "formats": either(offered(shape, of))}
-            told[name, chip] = words
-        quality = {
-            (name, form): {"words": quality_words(of, form)}
-            for name, of in models.items()
-            for form in FORMATS
-        }
+        told, quality = _told(tuple(models.items()), tuple(pairs))
         return cls(Table(told, "none"), Table(quality, "none"))
 
     def weights(self, model: Any, accelerator: Any, precision: Any, lacking: Any) -> Weights:

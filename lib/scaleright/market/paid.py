@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
+from scaleright.catalog import shared
 from scaleright.formulas import lookup
 from scaleright.information import spread_between
 from scaleright.market.history import drift_apart, yearly_drift
@@ -109,6 +110,25 @@ class Rents(NamedTuple):
     by_the_hour: PaidHour
 
 
+@shared
+def _sold(names: tuple[str, ...]) -> tuple[dict, dict, dict]:
+    """What an hour of some chips costs, under each contract and from each seller; and in words the
+    contracts of each, and the sellers under each contract.
+    """
+    columns = ("usd", "low", "high", "counted", "age")
+    found = [hour(n, c, s) for n in names for c in contracts(n) for s in sellers(n, c)]
+    prices = {
+        (of.accelerator, of.contract, of.seller): {c: getattr(of, c) for c in columns}
+        for of in found
+    }
+    sold = {n: of for n in names if (of := contracts(n))}
+    return (
+        prices,
+        {n: {"words": ", ".join(of)} for n, of in sold.items()},
+        {(n, c): {"words": ", ".join(sellers(n, c))} for n, of in sold.items() for c in of},
+    )
+
+
 class Hours:
     """The `hour` of some chips under every contract and from every seller, for quantities.
 
@@ -124,21 +144,10 @@ class Hours:
 
     def __init__(self, names: Sequence[str]):
         self.names = tuple(names)
-        found = [hour(n, c, s) for n in names for c in contracts(n) for s in sellers(n, c)]
-        columns = ("usd", "low", "high", "counted", "age")
-        self._prices = Table(
-            {
-                (of.accelerator, of.contract, of.seller): {c: getattr(of, c) for c in columns}
-                for of in found
-            },
-            otherwise="none",
-        )
-        sold = {n: of for n in names if (of := contracts(n))}
-        self._contracts = Table({n: {"words": ", ".join(of)} for n, of in sold.items()}, "none")
-        self._sellers = Table(
-            {(n, c): {"words": ", ".join(sellers(n, c))} for n, of in sold.items() for c in of},
-            "none",
-        )
+        prices, contracts_of, sellers_of = _sold(self.names)
+        self._prices = Table(prices, otherwise="none")
+        self._contracts = Table(contracts_of, "none")
+        self._sellers = Table(sellers_of, "none")
 
     def paid(
         self,
