@@ -169,7 +169,7 @@ NOTEBOOK = """if True:
 """Runs the cells of chapters, each from an empty namespace: its error, the length of what it shows,
 and the seconds of the processor that it took.
 """
-CHEAP = ("buy_or_rent",)
+CHEAP = ("buy_or_rent", "memory_wall")
 
 
 def notebooks(there: Environment, chapters: list[str]) -> dict[str, tuple[str | None, int, float]]:
