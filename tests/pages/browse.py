@@ -17,9 +17,7 @@ LISTED = [f"{entry['file']}.html" for part in CONTENTS["parts"] for entry in par
 CHAPTERS = [name for name in LISTED if name.startswith("notebooks/")]
 PAGES = [f"{CONTENTS['root']}.html", *LISTED, "search.html"]
 SCENARIOS = {f"{scenario.page}.html": scenario for scenario in scenarios.read(Book(ROOT))}
-SCENARIO_OF = {f"notebooks/{scenario.chapter}.html": page for page, scenario in SCENARIOS.items()}
-ONE_EACH = [SCENARIO_OF.get(page, page) for page in CHAPTERS]
-"""A page of each chapter, a scenario where it has one."""
+ONE_EACH = list({scenario.chapter: page for page, scenario in SCENARIOS.items()}.values())
 CHROMIUM = (
     os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 )

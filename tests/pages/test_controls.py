@@ -74,7 +74,8 @@ def silent(opened: Visit, names: Iterable[str]) -> list[str]:
     tried = {name: stops(controls[name]) for name in names}
     # A step may be too small to see, or moot beside what was moved before; or it needs what another
     # control brings, as a load does of which nothing is known by default.
-    choices = [{c["name"]: stops(c)[0]} for c in controls.values() if c["kind"] == "choice"]
+    others = {c["name"]: stops(c) for c in controls.values() if c["kind"] == "choice"}
+    choices = [{name: of[at]} for at in (0, -1) for name, of in others.items()]
     besides = [{}, *rounds(controls, "number")[-1:], *choices]
     still = opened.ask("(given) => probe.still(...given)", [tried, besides])
     return [
