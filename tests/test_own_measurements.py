@@ -75,7 +75,10 @@ REFUSED = {
         ({"accelerators": 0}, "column accelerators: 0 is below 1; nearest: 1"),
         ({"sequence": "1e18"}, "column sequence: 1e18 is above"),
         ({"precision": "bf16"}, "unknown value 'bf16'; nearest: BF16"),
-        ({"accelerator": "H1000"}, "column accelerator: unknown accelerator 'H1000'"),
+        ({"model": "Llama-3.1-8C"}, "model: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B"),
+        ({"accelerator": "H1000"}, "column accelerator: unknown accelerator 'H1000'; nearest"),
+        ({"global_batch": "many"}, "column global_batch: 'many' is not an integer"),
+        ({"sharding": 3, "shards": 3}, "shards = 3 does not divide .* = 8; nearest: 2 or 4"),
         ({"global_batch": 63}, "data = 8 does not divide global_batch = 63; nearest"),
         ({"micro_batch": 3}, "micro_batch = 3 does not divide .* = 8; nearest: 2 or 4"),
         ({"tensor_parallel": 16}, "= 16 does not divide accelerators = 8"),
@@ -91,14 +94,27 @@ REFUSED = {
         ({"measured_output_tokens_per_s_per_accelerator": 9e6}, "peak of H100 SXM"),
         ({"input_tokens": 1e6}, "allowed: 131,072 .max_context"),
         ({"accelerators": 3}, "tensor = 3 does not divide heads"),
+        ({"model": "Llama-3.1-8C"}, "model: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B"),
+        ({"accelerator": "H10"}, "accelerator: unknown accelerator 'H10'; nearest: H100"),
+        ({"accelerator": "A100 SXM 80GB"}, "precision FP8 needs a chip with dense fp8"),
+        ({"model": "Llama-3.1-405B"}, "fits"),
+        ({"input_tokens": "many"}, "column input_tokens: 'many' is not a"),
     ],
     "energy": [
+        ({"model": "Llama-3.1-8C"}, "model: unknown model 'Llama-3.1-8C'; nearest: Llama-3.1-8B"),
+        ({"accelerator": "H10"}, "accelerator: unknown accelerator 'H10'; nearest: H100"),
+        ({"accelerator": "A100 SXM 80GB", "precision": "FP8"}, "FP8 needs a chip with dense fp8"),
+        ({"accelerators": 3}, "tensor = 3 does not divide heads = 32; nearest: 2 or 4"),
+        ({"model": "Llama-3.1-405B"}, "of 650 tokens fits beside the weights"),
+        ({"output_tokens": 400_000}, "allowed: 131,072"),
         ({"measured_joules_per_token": 9}, "contradicts measured_watts"),
         ({"measured_watts": 9000}, "more than 1 H100 SXM can draw"),
         ({"measured_itl_s": 1.0}, "contradict each other"),
     ],
     "counts": [
         ({"quantity": "params"}, "column quantity: unknown value 'params'; nearest"),
+        ({"model": "Llama-2-8B"}, "unknown model 'Llama-2-8B'; nearest: .*(?i:llama-2-7b)"),
+        ({"model": "mine", "layers": 32}, "column model: shape of 'mine': missing .*'hidden'"),
     ],
     "memory": [
         ({"accelerators": 3}, "accelerators = 3, but its layout takes"),
@@ -110,6 +126,12 @@ REFUSED = {
         ({"measured_kwh": 1e9}, "more than A100 SXM 80GB can draw"),
         ({"measured_kg_co2e": 1e6}, "no grid emits above"),
         ({"measured_kwh": ""}, "states neither"),
+        ({"accelerator": "H10"}, "accelerator: unknown accelerator 'H10'; nearest: H100"),
+        ({"accelerator": "TPU v6e"}, "the catalog has no tdp_watts for TPU v6e"),
+        ({"pue": 0.9}, "column pue: 0.9 is below 1"),
+        ({"accelerator_hours": 0}, "column accelerator_hours: 0 is not above 0"),
+        ({"accelerator_hours": -10}, "column accelerator_hours"),
+        ({"accelerator_hours": "inf"}, "column accelerator_hours"),
     ],
 }
 """Changes of a row by kind of measurement, and what each is refused with."""
@@ -264,7 +286,9 @@ def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path):
         assert validate("counts", written(tmp_path, content=content)).summary.rows == 1
 
 
-def test_a_folder_is_no_file(tmp_path):
+def test_a_folder_or_nothing_is_no_file(tmp_path):
+    with pytest.raises(catalog.DataError, match=r"absent.csv: no such file"):
+        validate("counts", tmp_path / "absent.csv")
     with pytest.raises(catalog.DataError, match="cannot be read: Is a directory"):
         validate("counts", tmp_path)
 
