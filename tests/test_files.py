@@ -179,7 +179,7 @@ OUT = {
 
 @pytest.fixture
 def refused(book, monkeypatch, capsys):
-    """What the command says as it refuses to work, which takes no time."""
+    """What the command says as it refuses to work; the alarm is a guard against one that waits."""
     own = book.text("tiny").read_text(encoding="utf-8")
     line = 'model: str = "Llama-3.1-8B"  # what runs (models, or a config.json)'
     book.text("own").write_text(re.sub("(?m)^plan: .*$", line, own), encoding="utf-8")
@@ -197,7 +197,7 @@ def refused(book, monkeypatch, capsys):
     catalog.models()  # read once, before the time counts
 
     def call(arguments: list[str], path: Path | str) -> str:
-        signal.alarm(10)
+        signal.alarm(120)
         try:
             with pytest.raises(SystemExit) as caught:
                 cli.main([text.format(path) for text in arguments])
