@@ -65,15 +65,18 @@
 
   /** Those of these controls that change no word of the sentences and tables at any of these values, whichever of these cases they are set beside. */
   async function still(tried, besides) {
-    const said = () => all(".sr-answer, .sr-said, .sr-table").map((part) => part.textContent).join("\n");
+    const said = async (values) => {
+      await told(values);
+      return all(".sr-answer, .sr-said, .sr-table").map((part) => part.textContent).join("\n");
+    };
+    const known = new Map(), before = async (beside) => {
+      const key = JSON.stringify(beside);
+      if (!known.has(key)) known.set(key, await said(beside));
+      return known.get(key);
+    };
     const moves = async (name, values) => {
       for (const { [name]: own, ...beside } of besides) {
-        await told(beside);
-        const before = said();
-        for (const value of values) {
-          await told({ ...beside, [name]: value });
-          if (said() !== before) return true;
-        }
+        for (const value of values) if ((await said({ ...beside, [name]: value })) !== (await before(beside))) return true;
       }
       return false;
     };
