@@ -11,6 +11,7 @@ import contextlib
 import io
 import operator
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from pathlib import Path
@@ -140,7 +141,7 @@ class Run:
 
     names : what the cells that have run have made
     answer : what the answer tells machines, and its text
-    page : what the page has shown by then
+    page : what the page shows, as of its answer
     """
 
     def __init__(self, chapter: str, values: Mapping[str, Any]) -> None:
@@ -171,12 +172,7 @@ class Run:
         """Run another cell."""
         cell = _compiled(self.chapter)[self._done]
         read = patch.object(parameters, "case", lambda: self._case)
-        heard = patch.multiple(
-            card,
-            said=self._noting(card.said),
-            slots=self._adding(card.slots),
-            _judge=self._asking(card._judge),
-        )
+        heard = self._hearing() if cell.answers else contextlib.nullcontext()
         with read, heard, self._open(), contextlib.redirect_stdout(io.StringIO()):
             exec(cell.before, self.names)
             shown = eval(cell.shown, self.names) if cell.shown else None
@@ -187,11 +183,16 @@ class Run:
                 self.page = self.page.controlled_by(*self._controls)
         self._done += 1
 
-    def _open(self) -> Any:
+    def _hearing(self) -> AbstractContextManager:
+        """Note what the card says and asks."""
+        said, slots = self._noting(card.said), self._adding(card.slots)
+        return patch.multiple(card, said=said, slots=slots, _judge=self._asking(card._judge))
+
+    def _open(self) -> AbstractContextManager:
         """Let what is shown belong to this page, whichever chapters have run in between."""
         return patch.object(live, "_PAGE", self._controls)
 
-    def aside(self) -> Any:
+    def aside(self) -> AbstractContextManager:
         """Let what is shown belong to a page like this one, to which it adds nothing."""
         return patch.object(live, "_PAGE", [live.Controls(self._case)])
 
