@@ -6,16 +6,14 @@ and long; light and heavy loads; training runs on few chips and on thousands.
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-import pytest
-from scaleright import parameters
 from scaleright.parameters import Case
 from scaleright.press import Book
-from scaleright.press.texts import chapter_notebook, declared
+from scaleright.press.evaluate import run_cells, to_answer
+from scaleright.press.texts import chapter_notebook, code_cells, declared
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 TOKENS_PER_DAY = 1e9
@@ -214,20 +212,15 @@ def computed(chapter: str, until: str | None = None, **case: Any) -> dict[str, A
     """What a chapter's cells have computed by the time of its answer, or until there is a name;
     what they show is not.
     """
-    given = declared(chapter, BOOK)
+    given, names = declared(chapter, BOOK), dict[str, Any]()
     values = {parameter.name: parameter.default for parameter in given} | case
-    names: dict[str, Any] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parameters, "case", lambda: Case(given, values))
-        for cell in chapter_notebook(BOOK.text(chapter)).cells:
-            if cell.cell_type == "code":
-                lines = ast.parse(cell.source)
-                if isinstance(lines.body[-1], ast.Expr):
-                    del lines.body[-1]  # the display
-                exec(compile(lines, chapter, "exec"), names)
-            if until in names if until else "answer" in cell.metadata.get("tags", []):
-                return names
-    raise AssertionError(f"{chapter} has no {until or 'cell tagged answer'}")
+    asked = code_cells(BOOK.text(chapter)) if until else to_answer(BOOK, chapter)
+    for cell in asked:
+        run_cells([cell], Case(given, values), names=names)
+        if until in names:
+            break
+    assert asked and until in {None, *names}, f"{chapter} has no {until or 'cell tagged answer'}"
+    return names
 
 
 def cells(chapter: str, until: str | None = None, **case: Any) -> SimpleNamespace:

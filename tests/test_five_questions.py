@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scaleright import charts, parameters
+from scaleright import charts
 from scaleright.costs.serving_doubts import LOAD, RENT
 from scaleright.costs.serving_doubts import SPEED as PRACTICE
 from scaleright.costs.uncertainty import USE
 from scaleright.decisions.two_chips import PRICE, SPEED
 from scaleright.information import Choice, expected_loss, probability_cheaper
-from scaleright.parameters import Case
 from scaleright.press import Book
-from scaleright.press.texts import chapter_notebook, declared, tagged
+from scaleright.press.evaluate import answer
+from scaleright.press.texts import declared
 from scaleright.quantity import Quantity, evaluate
 from scaleright.quantity.graph import value_of
 
@@ -95,16 +95,8 @@ def told(chapter: str, *case: tuple[str, Any]) -> tuple[Choice, str]:
     """The choice of a chapter whose cells run at a case, as the command line runs them, and its
     answer in words.
     """
-    given, names = declared(chapter, BOOK), dict[str, Any]()
-    values = {parameter.name: parameter.default for parameter in given} | dict(case)
-    cells = chapter_notebook(BOOK.text(chapter)).cells
-    last = tagged(cells, "answer")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parameters, "case", lambda: Case(given, values))
-        for cell in cells[: cells.index(last)]:
-            if cell.cell_type == "code":
-                exec(compile(cell.source, chapter, "exec"), names)
-        words = eval(last.source, names)._repr_mimebundle_()["text/plain"]
+    names = dict[str, Any]()
+    words = answer(BOOK, chapter, declared(chapter, BOOK), dict(case), names)
     doubts = names["doubts"] if "doubts" in names else names["sure"]
     return getattr(doubts, "choice", doubts), words
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scaleright import charts, parameters
+from scaleright import charts
 from scaleright.charts.displays import row_set
 from scaleright.charts.expressions import settled
 from scaleright.parameters import Case
 from scaleright.press import Book
-from scaleright.press.texts import chapter_notebook, declared
+from scaleright.press.evaluate import run_cells
+from scaleright.press.texts import code_cells, declared
 from scaleright.quantity import evaluate
 from scaleright.quantity.graph import in_order, parameter
 from scaleright.units import figure
@@ -76,19 +77,15 @@ JOINT = "‖"
 
 
 def computed_here(
-    chapter: str, monkeypatch, case: dict | None = None, names: dict[str, Any] | None = None
+    chapter: str, case: dict | None = None, names: dict[str, Any] | None = None
 ) -> charts.Controls:
     """The controls of a chapter after all its cells have run in this process, at the declared case
     or at another; what they make is left in `names`.
     """
     given = declared(chapter, BOOK)
-    case = Case(given, {parameter.name: parameter.default for parameter in given} | (case or {}))
-    monkeypatch.setattr(parameters, "case", lambda: case)
+    at = Case(given, {parameter.name: parameter.default for parameter in given} | (case or {}))
     names = {} if names is None else names
-    names["display"] = lambda *shown: None  # as a notebook has it
-    for cell in chapter_notebook(BOOK.text(chapter)).cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, chapter, "exec"), names)
+    run_cells(code_cells(BOOK.text(chapter)), at, lambda shown: None, names)
     return names["live"]
 
 
@@ -120,8 +117,7 @@ def same(page: str, here: Any) -> bool:
 
 @pytest.fixture(params=CHAPTERS, scope="module")
 def live(request):
-    with pytest.MonkeyPatch.context() as patched:
-        yield computed_here(request.param, patched)
+    return computed_here(request.param)
 
 
 @pytest.fixture
@@ -141,8 +137,8 @@ def cases(live) -> list[dict]:
     return every + few
 
 
-def test_a_chapter_runs_at_whatever_its_controls_allow(live, cases, request, monkeypatch):
-    computed_here(request.node.callspec.params["live"], monkeypatch, cases[0])
+def test_a_chapter_runs_at_whatever_its_controls_allow(live, cases, request):
+    computed_here(request.node.callspec.params["live"], cases[0])
 
 
 def expressions(live: charts.Controls) -> dict[str, str]:
@@ -189,20 +185,18 @@ def test_rows_of_the_page_say_what_the_library_says(live, cases, request):
                 assert [both for both in pairs if not same(*both)] == [], (name, field, case)
 
 
-def test_what_sustainability_shows_as_formulas_is_what_its_ranges_and_changes_start_from(
-    monkeypatch,
-):
+def test_what_sustainability_shows_as_formulas_is_what_its_ranges_and_changes_start_from():
     names: dict[str, Any] = {}
-    computed_here("sustainability", monkeypatch, names=names)
+    computed_here("sustainability", names=names)
     same_work = names["of"].footprint
     assert same_work.carbon.total is names["carbon"].total
     assert same_work.energy.total is names["energy"].total
     assert same_work.water.total is names["water"].total
 
 
-def test_the_bets_of_architecture_bets_are_those_of_its_case(monkeypatch):
+def test_the_bets_of_architecture_bets_are_those_of_its_case():
     names: dict[str, Any] = {}
-    computed_here("architecture_bets", monkeypatch, names=names)
+    computed_here("architecture_bets", names=names)
     found, again = names["found"], names["bets"].Bets.of(names["case"])
     assert found.expected["GB300"] is again.expected["GB300"] is names["expected"]["GB300"]
     assert found.at_worst["B300"] is again.at_worst["B300"]

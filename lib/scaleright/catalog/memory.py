@@ -1,13 +1,13 @@
-"""What is found in the tables is remembered: in a process, and among the processes of a build.
+"""What is found in the tables is remembered: in a process, and among the processes of a build and
+the runs of a checkout.
 
-A build sets `SCALERIGHT_REMEMBERED` to a folder that stands for one state of library and tables. A
-`shared` finding is kept there with the names of the tables behind it: it is computed once and not
-once a page.
+A build sets `SCALERIGHT_REMEMBERED` to a folder that stands for one state of library and tables,
+and a run finds in the same one. A `shared` finding is kept there with the names of the tables
+behind it: it is computed once and not once a page.
 """
 
 import copyreg
 import functools
-import os
 import pickle
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright import REMEMBERED
+from scaleright import findings
 from scaleright.catalog import tables
 from scaleright.catalog.own import own_told
 from scaleright.catalog.package import data_dir
@@ -86,20 +86,16 @@ def _find(
     function: Callable, given: tuple, named: Mapping, told: Any = None
 ) -> tuple[Any, set[str]]:
     """What a function finds, and the tables behind it."""
-    outside = tables._READ.set(read := set())
-    try:
+    with tables.reading() as read:
         return function(*given, **named), read
-    finally:
-        tables._READ.reset(outside)
-        tables._READ.get().update(read)
 
 
 def _find_once(function: Callable, given: tuple, named: Mapping, told: Any) -> tuple[Any, set[str]]:
     """What a function finds, unless another process of the build has found it; where its calls
     cannot be told from others, each process finds it.
     """
-    folder, name = os.environ.get(REMEMBERED), getattr(function, "__qualname__", "<")
-    if not folder or "<" in name or function.__module__ == "__main__":
+    name = getattr(function, "__qualname__", "<")
+    if "<" in name or function.__module__ == "__main__" or not (folder := findings()):
         return _find(function, given, named)
     try:
         full = f"{function.__module__}.{name}"

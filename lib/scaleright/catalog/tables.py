@@ -11,7 +11,7 @@ read and judged with their table, and stay out of what `table` hands out: only `
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -29,6 +29,18 @@ _READ: ContextVar[set[str]] = ContextVar("tables read", default=set())  # noqa: 
 _SHOWN = 3
 SEALED = "measured/sealed"
 """The table that names the runs of others that nobody may look at yet."""
+
+
+@contextmanager
+def reading() -> Iterator[set[str]]:
+    """The names of the tables that are read within, which the reads around it have too."""
+    outside = _READ.set(read := set())
+    try:
+        yield read
+    finally:
+        _READ.reset(outside)
+        _READ.get().update(read)
+
 
 Unnoted = Callable[[str], pd.DataFrame]
 """Reads a table by name without noting it for the data record."""

@@ -56,35 +56,51 @@ def library() -> str:
     )
 
 
+def _of_all(book: Book) -> list[str]:
+    """What every chapter depends on, but for the tables that it reads."""
+    files = (
+        book.root / "requirements.txt",
+        book.root / "book" / "references.bib",
+        book.data / "datapackage.json",
+    )
+    return [
+        library(),
+        ".".join(map(str, sys.version_info[:2])),
+        setup_source(book.root),
+        *(digest([path], path.parent) for path in files),
+    ]
+
+
+def _tables(book: Book) -> dict[str, str]:
+    """The hash of each table by its name."""
+    names = (
+        path.relative_to(book.data).with_suffix("").as_posix() for path in book.data.rglob("*.csv")
+    )
+    return {name: digest([book.data / f"{name}.csv"], book.data) for name in names}
+
+
+def remembered(book: Book) -> Path:
+    """Where builds and runs keep what they find in the tables as they are now."""
+    return _remembered(book, _of_all(book), _tables(book))
+
+
+def _remembered(book: Book, of_all: list[str], tables: dict[str, str]) -> Path:
+    state = json.dumps([of_all, sorted(tables.items())])
+    return book.build / "remembered" / hashlib.sha256(state.encode()).hexdigest()[:16]
+
+
 class Inputs:
     """The inputs of all chapters and scenarios as they are now, so that a change during a run is
     not taken for run.
     """
 
     def __init__(self, book: Book):
-        self.book = book
-        files = (
-            book.root / "requirements.txt",
-            book.root / "book" / "references.bib",
-            book.data / "datapackage.json",
-        )
-        shared = [digest([path], path.parent) for path in files]
-        self._shared = [
-            library(),
-            ".".join(map(str, sys.version_info[:2])),
-            setup_source(book.root),
-            *shared,
-        ]
+        self.book, self._shared, self._tables = book, _of_all(book), _tables(book)
         self._texts = {
             chapter: digest([book.text(chapter)], book.root)
             + digest([_LIBRARY / _OF_ONE_CHAPTER / f"{chapter}.py"], _LIBRARY)
             for chapter in book.chapters()
         }
-        tables = (
-            path.relative_to(book.data).with_suffix("").as_posix()
-            for path in book.data.rglob("*.csv")
-        )
-        self._tables = {name: digest([book.data / f"{name}.csv"], book.data) for name in tables}
         self.scenarios = read(book)
         self._values = {
             (s.chapter, s.name): json.dumps(s.parameters, sort_keys=True, default=str)
@@ -109,8 +125,7 @@ class Inputs:
         """Where builds keep what they find in the tables: a folder for each state of all that this
         depends on, whichever chapter asks.
         """
-        state = json.dumps([self._shared, sorted(self._tables.items())])
-        return self.book.build / "remembered" / hashlib.sha256(state.encode()).hexdigest()[:16]
+        return _remembered(self.book, self._shared, self._tables)
 
     def stale(self) -> list[str]:
         """Chapters whose last run does not stand for what they are now."""

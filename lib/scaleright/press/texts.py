@@ -1,15 +1,55 @@
-"""Chapters as texts: the notebook that a text is, and the parameters that its cell declares."""
+"""Chapters as texts: the notebook that a text is, its code, and the parameters that its cell
+declares.
+
+A notebook is jupytext's, which takes as long to import as an answer may take; whoever needs the
+code alone has it from `code_cells`.
+"""
 
 from __future__ import annotations
 
 import copy
 import functools
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scaleright.parameters import FORM, DeclarationError, Declared, parse
 from scaleright.press import Book, PressError
+
+_CELL = re.compile(
+    r"^```\{code-cell\}[^\n]*\n(?P<options>---\n.*?^---+\n|(?:[ \t]*:[^\n]*\n)*)\n?"
+    r"(?P<source>.*?)^```[ \t]*$",
+    re.DOTALL | re.MULTILINE,
+)
+"""A fence of code, the options above its source in lines that begin with a colon or as a block."""
+_TAGS = re.compile(r"^[ \t]*:?tags:[ \t]*(\[[^\]]*\]|(?:\n[ \t]*-[^\n]*)+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Code:
+    """A cell of code and its tags; `number` is its place among them, from 1."""
+
+    source: str
+    tags: tuple[str, ...]
+    number: int
+
+
+def code_cells(text: Path) -> tuple[Code, ...]:
+    """The cells of code of a chapter's text in their order, as its notebook has them."""
+    return _coded(text.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _coded(text: str) -> tuple[Code, ...]:
+    found = []
+    for number, cell in enumerate(_CELL.finditer(text), 1):
+        tags = _TAGS.search(cell["options"])
+        names = re.findall(r"[^\s,\[\]\"']+", tags[1].replace("\n", ",")) if tags else ()
+        named = tuple(name for name in names if name != "-")
+        found.append(Code(cell["source"].removesuffix("\n"), named, number))
+    return tuple(found)
 
 
 def tagged(cells: Iterable[Any], tag: str) -> Any | None:
@@ -39,7 +79,8 @@ def declared(chapter: str, book: Book | None = None) -> Declared:
     from scaleright.catalog.memory import remembered
 
     book = book or Book.find()
-    cell = tagged(chapter_notebook(book.text(book.chapter(chapter))).cells, "parameters")
+    cells = code_cells(book.text(book.chapter(chapter)))
+    cell = next((cell for cell in cells if "parameters" in cell.tags), None)
     if cell is None:
         raise PressError(f"{chapter}: no cell is tagged parameters; its lines are {FORM}")
     try:
