@@ -24,7 +24,10 @@ _CELL = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """A fence of code, the options above its source in lines that begin with a colon or as a block."""
-_TAGS = re.compile(r"^[ \t]*:?tags:[ \t]*(\[[^\]]*\]|(?:\n[ \t]*-[^\n]*)+)", re.MULTILINE)
+_TAGS = re.compile(r"^[ \t]*:?tags:[ \t]*(\[[^\]]*\]|(?:\n[ \t]*- [^\n]*)+)", re.MULTILINE)
+
+_OF_CATALOG = re.compile(r"\([\s#]*(accelerators|models)\b")
+"""Where a parameter may have any name of a table."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,8 @@ def _coded(text: str) -> tuple[Code, ...]:
     found = []
     for number, cell in enumerate(_CELL.finditer(text), 1):
         tags = _TAGS.search(cell["options"])
-        names = re.findall(r"[^\s,\[\]\"']+", tags[1].replace("\n", ",")) if tags else ()
-        named = tuple(name for name in names if name != "-")
-        found.append(Code(cell["source"].removesuffix("\n"), named, number))
+        names = re.findall(r"[\w-]*\w", tags[1]) if tags else ()
+        found.append(Code(cell["source"].removesuffix("\n"), tuple(names), number))
     return tuple(found)
 
 
@@ -76,14 +78,26 @@ def declared(chapter: str, book: Book | None = None) -> Declared:
     ------
     PressError : no such chapter, no cell tagged `parameters`, or a malformed line in it.
     """
-    from scaleright.catalog.memory import remembered
-
     book = book or Book.find()
     cells = code_cells(book.text(book.chapter(chapter)))
     cell = next((cell for cell in cells if "parameters" in cell.tags), None)
     if cell is None:
         raise PressError(f"{chapter}: no cell is tagged parameters; its lines are {FORM}")
     try:
-        return remembered(parse)(cell.source, f"{chapter}, parameters cell")
+        return _declared(cell.source, f"{chapter}, parameters cell")
     except DeclarationError as error:
         raise PressError(str(error)) from None
+
+
+def _declared(source: str, where: str) -> Declared:
+    """The parameters of a cell, parsed once; the tables, which take long to import, are asked for
+    names only if the cell does.
+    """
+    if not _OF_CATALOG.search(source):
+        return _without_tables(source, where)
+    from scaleright.catalog.memory import remembered
+
+    return remembered(parse)(source, where)
+
+
+_without_tables = functools.cache(parse)
