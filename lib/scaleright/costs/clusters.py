@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from scaleright.catalog import Accelerator, accelerator, accelerators, remembered
+from scaleright.catalog import Accelerator, accelerator, accelerators, shared
 from scaleright.formulas import COUNT, Domain, closed_form, lookup
 from scaleright.market import listed_hour
 from scaleright.ops import where
@@ -26,7 +26,7 @@ def cluster_chips() -> dict[str, Accelerator]:
     return dict(_cluster_chips())
 
 
-@remembered
+@shared
 def _cluster_chips() -> Mapping[str, Accelerator]:
     return MappingProxyType(
         {

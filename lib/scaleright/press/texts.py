@@ -95,9 +95,9 @@ def _declared(source: str, where: str) -> Declared:
     """
     if not _OF_CATALOG.search(source):
         return _without_tables(source, where)
-    from scaleright.catalog.memory import remembered
+    from scaleright.catalog import shared
 
-    return remembered(parse)(source, where)
+    return shared(parse)(source, where)
 
 
 _without_tables = functools.cache(parse)
