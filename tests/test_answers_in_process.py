@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from scaleright import catalog
+from scaleright import REMEMBERED, catalog
+from scaleright.catalog import tables
 from scaleright.parameters import Case, case, supplied
 from scaleright.press import Book, execute
 from scaleright.press.evaluate import answer, run_cells, to_answer
@@ -128,3 +130,23 @@ def test_tables_read_within_are_told_apart_and_noted_around():
             catalog.table("models")
         assert inner == {"models"}
     assert outer == {"models", "reference_facts"}
+
+
+def test_a_table_is_examined_once_for_all_runs_and_again_when_it_changes(tmp_path, monkeypatch):
+    folder = tmp_path / "data"
+    shutil.copytree(catalog.data_dir(), folder)
+    monkeypatch.setenv("SCALERIGHT_DATA", str(folder))
+    monkeypatch.setenv(REMEMBERED, str(tmp_path / "remembered"))
+    catalog.forget()
+    before = catalog.table("models")
+    with monkeypatch.context() as patched:
+        patched.setattr(tables, "_examined", lambda *_: pytest.fail("examined again"))
+        catalog.forget()
+        assert catalog.table("models").equals(before)
+    path = folder / "models.csv"
+    path.write_text("\n".join([*path.read_text().splitlines(), "broken"]) + "\n")
+    catalog.forget()
+    with pytest.raises(catalog.DataError, match="table models"):
+        catalog.table("models")
+    monkeypatch.undo()
+    catalog.forget()
