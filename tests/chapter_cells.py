@@ -6,7 +6,6 @@ have made, and nobody changes it.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import io
 import operator
@@ -15,12 +14,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from pathlib import Path
-from types import CodeType, SimpleNamespace
-from typing import Any, NamedTuple, Self
+from types import SimpleNamespace
+from typing import Any, Self
 from unittest.mock import patch
 
 import numpy as np
-from scaleright import parameters
 from scaleright.charts import answers as card
 from scaleright.charts import live
 from scaleright.charts.displays import plain_text
@@ -29,7 +27,8 @@ from scaleright.ops import where
 from scaleright.outputs import ANSWER_MIME
 from scaleright.parameters import Case
 from scaleright.press import Book
-from scaleright.press.texts import chapter_notebook, declared
+from scaleright.press.evaluate import run_cells
+from scaleright.press.texts import Code, code_cells, declared
 from scaleright.quantity import Quantity, evaluate
 from scaleright.quantity.graph import in_order, parameter
 
@@ -38,29 +37,8 @@ _BENEATH = {"Also", "Range", "Data as of", "Model error"}
 """Labels of a card's lines that hold numbers."""
 
 
-class Cell(NamedTuple):
-    """What precedes the last expression of a cell, that expression if it ends in one, and whether
-    it is the answer.
-    """
-
-    before: CodeType
-    shown: CodeType | None
-    answers: bool
-
-
-@cache
-def _compiled(chapter: str) -> tuple[Cell, ...]:
-    """The cells of a chapter, compiled."""
-    found = []
-    for number, cell in enumerate(chapter_notebook(BOOK.text(chapter)).cells):
-        if cell.cell_type != "code":
-            continue
-        tree, place = ast.parse(cell.source), f"{chapter}, cell {number}"
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-        shown = compile(ast.Expression(last.value), place, "eval") if last else None
-        answers = "answer" in cell.metadata.get("tags", ())
-        found.append(Cell(compile(tree, place, "exec"), shown, answers))
-    return tuple(found)
+def _cells(chapter: str) -> tuple[Code, ...]:
+    return code_cells(BOOK.text(chapter))
 
 
 @dataclass(frozen=True)
@@ -147,7 +125,7 @@ class Run:
     def __init__(self, chapter: str, values: Mapping[str, Any]) -> None:
         given = declared(chapter, BOOK)
         self.chapter = chapter
-        self.names: dict[str, Any] = {"display": lambda *shown: None}  # as a notebook has it
+        self.names: dict[str, Any] = {}
         self.answer: dict[str, Any] = {}
         self.page = Page({}, {}, True, "")
         self._case = Case(given, {of.name: of.default for of in given} | dict(values))
@@ -158,26 +136,25 @@ class Run:
     def until(self, name: str = "") -> dict[str, Any]:
         """What is there by the time of the answer, or until there is a name."""
         while not (name in self.names if name else self.answer):
-            assert self._done < len(_compiled(self.chapter)), f"no {name or 'answer'} is made"
+            assert self._done < len(_cells(self.chapter)), f"no {name or 'answer'} is made"
             self._next()
         return dict(self.names) if name else self._at_answer
 
     def whole(self) -> dict[str, Any]:
         """What is there in the end."""
-        while self._done < len(_compiled(self.chapter)):
+        while self._done < len(_cells(self.chapter)):
             self._next()
         return self.names
 
     def _next(self) -> None:
         """Run another cell."""
-        cell = _compiled(self.chapter)[self._done]
-        read = patch.object(parameters, "case", lambda: self._case)
-        heard = self._hearing() if cell.answers else contextlib.nullcontext()
-        with read, heard, self._open(), contextlib.redirect_stdout(io.StringIO()):
-            exec(cell.before, self.names)
-            shown = eval(cell.shown, self.names) if cell.shown else None
-            if cell.answers:
-                told = shown._repr_mimebundle_()
+        cell, shown = _cells(self.chapter)[self._done], list[Any]()
+        answers = "answer" in cell.tags
+        heard = self._hearing() if answers else contextlib.nullcontext()
+        with heard, self._open(), contextlib.redirect_stdout(io.StringIO()):
+            run_cells([cell], self._case, shown.append, self.names)
+            if answers:
+                told = shown[-1]._repr_mimebundle_()
                 self.answer = told[ANSWER_MIME] | {"text": told["text/plain"]}
                 self._at_answer = dict(self.names)
                 self.page = self.page.controlled_by(*self._controls)

@@ -12,17 +12,21 @@ import gc
 import signal
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from scaleright import __version__
+from scaleright import __version__, finding_in
 from scaleright.names import brief, shortened
 from scaleright.press import COLLECTED_AFTER, Book, PressError, explained
 from scaleright.press.commands import Group
 
 if TYPE_CHECKING:
+    from scaleright.catalog import DataRecord
+    from scaleright.parameters import Declared
     from scaleright.press.pages import Dated
 
 
@@ -102,34 +106,71 @@ def notebooks_(jobs: int | None, check: bool) -> None:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Where the executed notebook goes.",
+    help="Write the executed notebook here (takes a kernel, and longer).",
 )
 def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     """Run CHAPTER on your case and print its answer."""
-    import hashlib
+    from scaleright.parameters import validate
+    from scaleright.press.texts import declared
+
+    place = Book.find()
+    with finding_in(partial(_findings, place)):
+        given = declared(chapter, place)
+        values = validate(given, _case(assignments))
+        _say_own()
+        if out is None:
+            said, tables = _evaluated(place, chapter, given, values)
+        else:
+            said, tables = _written(place, chapter, values, out)
+    click.echo(said or f"{chapter} has no cell tagged answer")
+    if out is not None:
+        click.echo(f"notebook: {out}")
+    _warn(tables)
+
+
+@cache
+def _findings(place: Book) -> str | None:
+    """The folder of what runs and builds find in the tables of a checkout, None where none can be
+    made.
+    """
+    from scaleright.press.staleness import remembered
+
+    if place.installed:
+        return None
+    with suppress(OSError):
+        return str(remembered(place))
+    return None
+
+
+def _evaluated(
+    place: Book, chapter: str, given: Declared, values: dict[str, Any]
+) -> tuple[str, list[Dated]]:
+    """The answer of a chapter that runs in this process, and the dates of the tables it read."""
+    from scaleright.catalog import DataRecord, reading
+    from scaleright.press import evaluate
+
+    with reading() as read:
+        said = evaluate.answer(place, chapter, given, values)
+    return said, _dated(DataRecord(read))
+
+
+def _written(
+    place: Book, chapter: str, values: dict[str, Any], out: Path
+) -> tuple[str, list[Dated]]:
+    """Run a chapter as a notebook and write it: its answer, and the dates of its tables."""
     import json
 
     from scaleright.files import require_writable, write_whole
-    from scaleright.parameters import validate
     from scaleright.press.execute import Job, answer, run_all
     from scaleright.press.extras import require
     from scaleright.press.pages import dates
-    from scaleright.press.texts import declared
 
-    require("book", "run")
-    place = Book.find()
-    values = validate(declared(chapter, place), _case(assignments))
-    own = _say_own()
-    case = json.dumps([chapter, values, *own], sort_keys=True).encode()
-    case_hash = hashlib.sha256(case).hexdigest()[:8]
-    out = out or place.build / "runs" / f"{chapter}-{case_hash}.ipynb"
+    require("book", "run --out")
     require_writable(out, "--out")
     done = []
     run_all(place, [Job(chapter, values)], 1, done.append)
     write_whole(out, done[0].content)
-    click.echo(answer(done[0].content) or f"{chapter} has no cell tagged answer")
-    click.echo(f"notebook: {out}")
-    _warn(dates(json.loads(done[0].content)))
+    return answer(done[0].content), dates(json.loads(done[0].content))
 
 
 def _say_own() -> list[str]:
@@ -151,10 +192,16 @@ def _warn(tables: Iterable[Dated]) -> None:
 
 def _warn_of_read() -> None:
     """The same of the tables that this process has read."""
-    from scaleright.catalog import data_record, resource
+    from scaleright.catalog import data_record
+
+    _warn(_dated(data_record()))
+
+
+def _dated(record: DataRecord) -> list[Dated]:
+    from scaleright.catalog import resource
     from scaleright.press.pages import dated
 
-    _warn(dated(resource(name)) for name in data_record().names)
+    return [dated(resource(name)) for name in record.dated]
 
 
 @cli.command()

@@ -30,7 +30,17 @@ from scaleright.catalog.specs import (
     models,
     release_format,
 )
-from scaleright.catalog.tables import examine, fact, forget, judges, sealed, table, undated, unnoted
+from scaleright.catalog.tables import (
+    examine,
+    fact,
+    forget,
+    judges,
+    reading,
+    sealed,
+    table,
+    undated,
+    unnoted,
+)
 
 __all__ = [
     "DATED",
@@ -65,6 +75,7 @@ __all__ = [
     "package",
     "read_config",
     "read_csv",
+    "reading",
     "release_format",
     "remembered",
     "resource",

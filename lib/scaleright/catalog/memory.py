@@ -1,16 +1,15 @@
-"""What is found in the tables is remembered: in a process, and among the processes of a build.
+"""What is found in the tables is remembered: in a process, and among the processes of a build and
+the runs of a checkout.
 
-A build sets `SCALERIGHT_REMEMBERED` to a folder that stands for one state of the tables, in which
-`modules.json` tells the state of each module with all that it imports. A `shared` finding is kept
-there, for that state of its module, with the names of the tables behind it: it is computed once and
-not once a page, nor again where something else of the library has changed.
+Where findings are kept (see `scaleright.findings`), there is a folder for one state of the tables,
+in which `modules.json` tells the state of each module with all that it imports. A `shared` finding
+is kept there, for that state of its module, with the names of the tables behind it: it is computed
+once and not once a page, nor again where something else of the library has changed.
 """
 
 import copyreg
 import functools
 import inspect
-import json
-import os
 import pickle
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -20,8 +19,8 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright import MODULES, REMEMBERED
 from scaleright.catalog import tables
+from scaleright.catalog.findings import kept_by, state
 from scaleright.catalog.own import own_told
 from scaleright.catalog.package import data_dir
 from scaleright.catalog.specs import Accelerator
@@ -129,27 +128,21 @@ def _find(
     function: Callable, given: tuple, named: Mapping, told: Any = None
 ) -> tuple[Any, set[str]]:
     """What a function finds, and the tables behind it."""
-    outside = tables._READ.set(read := set())
-    try:
+    with tables.reading() as read:
         return function(*given, **named), read
-    finally:
-        tables._READ.reset(outside)
-        tables._READ.get().update(read)
 
 
 def _find_once(function: Callable, given: tuple, named: Mapping, told: Any) -> tuple[Any, set[str]]:
     """What a function finds, unless another process of the build has found it; where its calls
     cannot be told from others, or the state of its modules is not known, each process finds it.
     """
-    folder, name = os.environ.get(REMEMBERED), getattr(function, "__qualname__", "<")
-    if not folder or "<" in name:
-        return _find(function, given, named)
-    modules = dict.fromkeys([function.__module__, *_modules_of([*given, *named.values()])])
-    of, *others = [_state(Path(folder), module) for module in modules]
-    if not all((of, *others)):
+    name = getattr(function, "__qualname__", "<")
+    place = None if "<" in name else kept_by(function.__module__)
+    others = [*map(state, dict.fromkeys(_modules_of([*given, *named.values()])))] if place else []
+    if place is None or not all(others):
         return _find(function, given, named)
     try:
-        full, find = f"{function.__module__}.{name}", _kept_in(Path(folder, of))
+        full, find = f"{function.__module__}.{name}", _kept_in(place)
         return pickle.loads(find(full, (told, *others), function, given, named))  # noqa: S301, ours
     except pickle.PicklingError:
         return _find(function, given, named)
@@ -161,24 +154,6 @@ def _modules_of(values: Iterable[Any]) -> Iterator[str]:
         owner = of if isinstance(of, type) or inspect.isfunction(of) else type(of)
         if owner.__module__.partition(".")[0] == __name__.partition(".")[0]:
             yield owner.__module__
-
-
-def _state(folder: Path, module: str) -> str:
-    """The state of a module with all that it imports, nothing where that is not known. A folder
-    that does not tell stands for one state of all of them.
-    """
-    known = _states(folder)
-    return "one" if known is None and module != "__main__" else (known or {}).get(module, "")
-
-
-@functools.cache
-def _states(folder: Path) -> Mapping[str, str] | None:
-    try:
-        return json.loads((folder / MODULES).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError):
-        return {}
 
 
 def _find_named(name: str, told: Any, function: Callable, given: tuple, named: Mapping) -> bytes:

@@ -10,14 +10,19 @@ read and judged with their table, and stay out of what `table` hands out: only `
 """
 
 import functools
+import hashlib
+import json
+import os
+import pickle
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 
 import pandas as pd
 
 from scaleright.catalog import constraints, plausibility
+from scaleright.catalog.findings import kept_by
 from scaleright.catalog.package import DataError, Problem, data_dir, package
 from scaleright.catalog.reading import read
 from scaleright.names import nearest
@@ -29,6 +34,18 @@ _READ: ContextVar[set[str]] = ContextVar("tables read", default=set())  # noqa: 
 _SHOWN = 3
 SEALED = "measured/sealed"
 """The table that names the runs of others that nobody may look at yet."""
+
+
+@contextmanager
+def reading() -> Iterator[set[str]]:
+    """The names of the tables that are read within, which the reads around it have too."""
+    outside = _READ.set(read := set())
+    try:
+        yield read
+    finally:
+        _READ.reset(outside)
+        _READ.get().update(read)
+
 
 Unnoted = Callable[[str], pd.DataFrame]
 """Reads a table by name without noting it for the data record."""
@@ -137,10 +154,39 @@ def _refuse(found: Iterable[Problem]) -> None:
 
 @kept
 def _read(folder: Path, name: str) -> pd.DataFrame:
+    if (place := _kept_at(folder, name)) and place.is_file():
+        with suppress(pickle.UnpicklingError, EOFError):
+            return pickle.loads(place.read_bytes())  # noqa: S301, ours
     found, frame = _examined(folder, name, _read)
     _refuse(found)
     assert frame is not None
+    _keep(place, pickle.dumps(frame))
     return frame
+
+
+def _kept_at(folder: Path, name: str, module: str = __name__) -> Path | None:
+    """Where builds and runs keep what a module has read and examined of a table as it is now, since
+    to examine it takes longer than all that an answer asks of it; None where nothing is kept.
+    """
+    if name not in (entries := package(folder)) or not (kept_in := kept_by(module)):
+        return None
+    try:
+        content = (folder / entries[name]["path"]).read_bytes()
+    except OSError:
+        return None
+    state = hashlib.sha256(json.dumps(entries[name]).encode() + content).hexdigest()[:16]
+    return kept_in / "tables" / f"{name.replace('/', '-')}-{state}"
+
+
+def _keep(place: Path | None, content: bytes) -> None:
+    """Write a file whole, or not at all where it cannot be written."""
+    if place is None:
+        return
+    part = place.with_name(f".{place.name}.{os.getpid()}")
+    with suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(place)
 
 
 def _or_none(folder: Path, name: str) -> pd.DataFrame | None:
@@ -158,10 +204,21 @@ def unnoted(name: str) -> pd.DataFrame:
         frame = _read(folder, name)
         for judge in _JUDGES.get(name, ()):
             if (folder, name, judge) not in _JUDGED:
-                _refuse(_judged(folder, name, frame, judge))
+                _judge_once(folder, name, frame, judge)
                 _JUDGED.add((folder, name, judge))
         _SOUND[folder, name] = _parted(folder, name)[0]
     return _SOUND[folder, name]
+
+
+def _judge_once(folder: Path, name: str, frame: pd.DataFrame, judge: Judge) -> None:
+    """Refuse what a judge finds wrong, unless another process has seen it find nothing."""
+    place = _kept_at(folder, name, judge.__module__)
+    if place is not None:
+        place = place.with_name(f"{place.name}-{judge.__module__}.{judge.__qualname__}")
+        if place.is_file():
+            return
+    _refuse(_judged(folder, name, frame, judge))
+    _keep(place, b"")
 
 
 @kept

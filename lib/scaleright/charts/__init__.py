@@ -9,7 +9,6 @@ from its own module: `dots`, `intervals`, `market`, `plane`, `progress`, `radar`
 `spreads`, `standing`, `weights`.
 """
 
-from scaleright.charts import lean
 from scaleright.charts.answers import answer_card, beneath_strip, sentence
 from scaleright.charts.busy import utilization, utilization_source
 from scaleright.charts.choosing import (

@@ -5,17 +5,18 @@ every copy that it makes of a chart, several for each layer. Their keys are in t
 Altair's, the alphabet's.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import and_
 from typing import Any
 
-import altair as alt
 import pandas as pd
-from altair.expr.core import ConstExpression
 
 from scaleright.charts import theme
 from scaleright.charts.expressions import fields_of
+from scaleright.charts.lean import alt, constant
 from scaleright.charts.live import page
 from scaleright.charts.words import say
 from scaleright.ops import first_case, is_expression
@@ -26,15 +27,18 @@ ROW = 30
 """Height of a bar with its gap [px]. Counted out: with a step Vega-Lite cannot fit the width to the
 page.
 """
-SAID = alt.datum["_value"]
-"""The value that a label says. Computed fields start with an underscore: one that took the name of
-a column which it reads would read its own last result as soon as a slider moves.
-"""
 TIMES_S = (60, 600, 3600, 36000, 864000, 8640000)
 TIMES_BETWEEN_S = (20, 120, 300, 1200, 7200, 18000, 86400, 172800, 432000, 1728000, 4320000)
 """Ticks above ten seconds of an axis of times in ratios, and those between them where it spans
 little [s]: times that people name, as no power of ten of seconds is one there.
 """
+
+
+def value_said() -> Any:
+    """The value that a label says. Computed fields start with an underscore: one that took the name
+    of a column which it reads would read its own last result as soon as a slider moves.
+    """
+    return alt.datum["_value"]
 
 
 def frame_of(rows: Any) -> pd.DataFrame:
@@ -49,7 +53,7 @@ def one_row() -> alt.InlineData:
 
 def expressed(value: Any) -> Any:
     """A quantity as an expression of the page; anything else as it is."""
-    return ConstExpression(page().signal(value)) if isinstance(value, Quantity) else value
+    return constant(page().signal(value)) if isinstance(value, Quantity) else value
 
 
 Along = Quantity | Sequence[Quantity] | Mapping[Quantity, str]
@@ -80,10 +84,7 @@ def along_rows(values: Sequence[Any], along: Along | None) -> tuple[list[Any], l
     wanted = {f"_of_{i}": value for i, value in enumerate(values) if isinstance(value, Quantity)}
     found = page().formulas(wanted, fields)
     read = frozenset[str]().union(*map(fields_of, found.values()))
-    said = {
-        name: ConstExpression(f"datum.{name}" if name in read else found.pop(name))
-        for name in wanted
-    }
+    said = {name: constant(f"datum.{name}" if name in read else found.pop(name)) for name in wanted}
     steps = [alt.CalculateTransform(**{"calculate": e, "as": n}) for n, e in found.items()]
     return steps, [said.get(f"_of_{i}", value) for i, value in enumerate(values)]
 

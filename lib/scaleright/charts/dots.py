@@ -1,13 +1,15 @@
 """Named dots on a plane, to layer over lines."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import expressed, frame_of, text_of, tooltip, value_axis
+from scaleright.charts.lean import alt
 from scaleright.charts.market import label_sides, side_labels
 from scaleright.charts.words import say
 from scaleright.ops import first_case

@@ -1,9 +1,9 @@
 """Estimates with their ranges: a row for each thing that is estimated, live."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
-
-import altair as alt
 
 from scaleright.charts import theme
 from scaleright.charts.axes import (
@@ -18,6 +18,7 @@ from scaleright.charts.axes import (
     tooltip,
     value_axis,
 )
+from scaleright.charts.lean import alt
 from scaleright.charts.words import say
 from scaleright.ops import where
 
@@ -62,7 +63,7 @@ def intervals(
     steps, (*estimate, label) = along_rows([*estimate, label], along)
     chart = _where_known(alt.Chart(frame), category, [*map(field_of, estimate)], label, kind)
     span = say(alt.datum["_low"], kind) + " to " + say(alt.datum["_high"], kind)
-    chart = chart.transform_calculate(_span=where(_KNOWN, span, NOTHING))
+    chart = chart.transform_calculate(_span=where(_known(), span, NOTHING))
     order = alt.EncodingSortField("_value", op="max", order="descending")
     names = [*dict.fromkeys(frame[category]), NOTHING]
     y = row_axis("_name", order if sort else names, labelLimit=180)
@@ -83,7 +84,8 @@ def intervals(
     return after(body.properties(height=ROW * (most or frame[category].nunique())), steps)
 
 
-_KNOWN = alt.datum["_is"] > 0
+def _known() -> Any:
+    return alt.datum["_is"] > 0
 
 
 def _where_known(
@@ -100,7 +102,7 @@ def _where_known(
     chart = chart.transform_joinaggregate(_all="sum(_is)")
     chart = chart.transform_filter("datum._is === 1 || (datum._all === 0 && datum._place === 1)")
     return chart.transform_calculate(
-        **{end: where(_KNOWN, alt.datum[f"_found{end}"], 1) for end in ends},
-        _name=where(_KNOWN, alt.datum[category], NOTHING),
-        _label=where(_KNOWN, alt.datum["_said"], "none of them can be compared"),
+        **{end: where(_known(), alt.datum[f"_found{end}"], 1) for end in ends},
+        _name=where(_known(), alt.datum[category], NOTHING),
+        _label=where(_known(), alt.datum["_said"], "none of them can be compared"),
     )

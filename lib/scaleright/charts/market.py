@@ -2,10 +2,11 @@
 frontier.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
@@ -19,6 +20,7 @@ from scaleright.charts.axes import (
     tooltip,
     value_axis,
 )
+from scaleright.charts.lean import alt
 from scaleright.charts.marks import named_lines
 from scaleright.charts.words import say
 

@@ -4,15 +4,14 @@ A value is the name of a column, a quantity, or a Vega expression over `alt.datu
 is plain Altair and can be layered further. Hand the result to `show`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
-
-import altair as alt
 
 from scaleright.charts import theme
 from scaleright.charts.axes import (
     ROW,
-    SAID,
     Along,
     after,
     along_rows,
@@ -28,7 +27,9 @@ from scaleright.charts.axes import (
     text_of,
     tooltip,
     value_axis,
+    value_said,
 )
+from scaleright.charts.lean import alt
 from scaleright.charts.words import NONE, say
 from scaleright.ops import where
 
@@ -107,10 +108,10 @@ def bars(
     ...     "USD an hour").height
     60
     """
-    said, may_lack = say(SAID, kind), along is not None
+    said, may_lack = say(value_said(), kind), along is not None
     if isinstance(rows, Mapping):
         rows, value = by_option(category, rows)
-        said, may_lack = where(alt.expr.isFinite(SAID), said, expressed(lacking)), True
+        said, may_lack = where(alt.expr.isFinite(value_said()), said, expressed(lacking)), True
     frame, grouped = frame_of(rows), isinstance(color, Mapping)
     if grouped:
         frame, color = frame.assign(_group=frame[category].map(color)), "_group"
@@ -170,7 +171,7 @@ def lines(
     chart = alt.Chart(frame_of(rows))
     chart = chart if only is None else chart.transform_filter(picked(only))
     steps, chart, names = _series(chart, x, series, value, along)
-    said = say(SAID, kind)
+    said = say(value_said(), kind)
     chart = chart.transform_calculate(
         _label=said if along is None else where(alt.datum["_is"], said, NONE)
     )
@@ -189,7 +190,11 @@ def lines(
     layers = named_lines(chart, x, "_series", {"x": across, "y": up}, color, tip)
     if along is not None:
         line, hover, *ends = layers
-        layers = [line.encode(opacity=_SEEN), hover, *(end.encode(opacity=_SEEN) for end in ends)]
+        layers = [
+            line.encode(opacity=_seen()),
+            hover,
+            *(end.encode(opacity=_seen()) for end in ends),
+        ]
     return after(alt.layer(*layers).properties(height=300), steps)
 
 
@@ -210,7 +215,8 @@ def _series(
     return steps, chart if along is None else _where_known(chart), names
 
 
-_SEEN = alt.condition("datum._known > 0", alt.value(1), alt.value(0))
+def _seen() -> Any:
+    return alt.condition("datum._known > 0", alt.value(1), alt.value(0))
 
 
 def _where_known(chart: alt.Chart) -> alt.Chart:
@@ -285,10 +291,10 @@ def rule(
         else {"x": alt.X("at:Q", title=title, scale=scale)}
     )
     end = {"x": alt.XValue(4)} if horizontal else {"y": alt.YValue("height" if foot else 0)}
-    line = chart.mark_rule(strokeDash=[4, 3]).encode(opacity=_SHOWN, **at)
+    line = chart.mark_rule(strokeDash=[4, 3]).encode(opacity=_shown(), **at)
     if not foot or horizontal:
         text = chart.mark_text(baseline="bottom", dy=-3, align="left" if horizontal else "center")
-        return alt.layer(line, text.encode(text=alt.Text("rule:N"), opacity=_SHOWN, **at, **end))
+        return alt.layer(line, text.encode(text=alt.Text("rule:N"), opacity=_shown(), **at, **end))
     # Whichever side has room: which one, only the drawn axis knows, so the other's words stay
     # empty.
     place = f"scale('x', {text_of(value)})"
@@ -341,7 +347,7 @@ def band(
     top = alt.Y("_high:Q", title=title, scale=scale)
     ink = theme.colors_for([color])[0]
     strip = chart.mark_rect(color=ink, fillOpacity=0.26).encode(
-        y=top, y2=alt.Y2("_low:Q"), opacity=_SHOWN
+        y=top, y2=alt.Y2("_low:Q"), opacity=_shown()
     )
     text = chart.mark_text(
         baseline="bottom", dy=-4, dx=4 if left else -2, align="left" if left else "right"
@@ -349,12 +355,13 @@ def band(
     return alt.layer(
         strip,
         text.encode(
-            x=alt.XValue(0 if left else "width"), y=top, text=alt.Text("_rule:N"), opacity=_SHOWN
+            x=alt.XValue(0 if left else "width"), y=top, text=alt.Text("_rule:N"), opacity=_shown()
         ),
     )
 
 
-_SHOWN = alt.Opacity("_shown:Q", scale=None, legend=None)
+def _shown() -> Any:
+    return alt.Opacity("_shown:Q", scale=None, legend=None)
 
 
 def _unless_absent(chart: alt.Chart, fields: Mapping[str, str], log: bool) -> alt.Chart:

@@ -1,12 +1,14 @@
 """A plane of two inputs that a curve divides between two choices."""
 
+from __future__ import annotations
+
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import along_rows, text_of, tooltip, value_axis
+from scaleright.charts.lean import alt
 from scaleright.charts.words import say
 from scaleright.quantity import Quantity
 

@@ -2,12 +2,11 @@
 live.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
-import altair as alt
-
 from scaleright.charts.axes import (
-    SAID,
     Along,
     after,
     along_rows,
@@ -17,7 +16,9 @@ from scaleright.charts.axes import (
     picked,
     tooltip,
     value_axis,
+    value_said,
 )
+from scaleright.charts.lean import alt
 from scaleright.charts.marks import named_lines
 from scaleright.charts.words import say
 
@@ -60,7 +61,9 @@ def progress(
     steps, (value, words) = along_rows([value, words], along)
     chart = alt.Chart(frame) if only is None else alt.Chart(frame).transform_filter(picked(only))
     chart = chart.transform_calculate(_value=field_of(value)).transform_filter("datum._value > 0")
-    chart = chart.transform_calculate(_label=say(SAID, "number") if words is None else words)
+    chart = chart.transform_calculate(
+        _label=say(value_said(), "number") if words is None else words
+    )
     scale = {"nice": False, "padding": 12, "type": "log"}
     place = {
         "x": alt.X(

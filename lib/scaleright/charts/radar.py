@@ -5,16 +5,16 @@ axes; the dots beside it carry the same points without either. A missing value i
 polygon stays open there.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import (
-    SAID,
     Along,
     after,
     along_rows,
@@ -25,7 +25,9 @@ from scaleright.charts.axes import (
     text_of,
     tooltip,
     value_axis,
+    value_said,
 )
+from scaleright.charts.lean import alt
 from scaleright.charts.market import SHAPES
 from scaleright.charts.marks import _folded
 from scaleright.charts.words import say
@@ -55,7 +57,7 @@ def _chosen(
     chart = alt.Chart(frame_of(rows)).transform_filter(f"{slot} >= 0").transform_calculate(**told)
     points = dict(zip(axes, found, strict=False))
     chart = _folded(chart, points, "_axis").transform_filter("isFinite(datum._value)")
-    chart = chart.transform_calculate(_slot=f"'' + {slot}", _label=say(SAID, "number 2"))
+    chart = chart.transform_calculate(_slot=f"'' + {slot}", _label=say(value_said(), "number 2"))
     return after(chart, steps)
 
 

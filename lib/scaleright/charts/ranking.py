@@ -2,14 +2,13 @@
 sliders move.
 """
 
-from typing import Any
+from __future__ import annotations
 
-import altair as alt
+from typing import Any
 
 from scaleright.charts import theme
 from scaleright.charts.axes import (
     ROW,
-    SAID,
     Along,
     after,
     along_rows,
@@ -20,7 +19,9 @@ from scaleright.charts.axes import (
     row_axis,
     tooltip,
     value_axis,
+    value_said,
 )
+from scaleright.charts.lean import alt
 from scaleright.charts.words import say
 from scaleright.ops import where
 
@@ -64,7 +65,11 @@ def ranking(
     if along is not None:
         ranked = where(alt.expr.isFinite(field_of(value)), ranked, 0)
     chart = _least(alt.Chart(frame).transform_calculate(_ranked=ranked), value, most)
-    said = say(SAID, kind) if words is None else say(SAID, kind) + ", " + field_of(words)
+    said = (
+        say(value_said(), kind)
+        if words is None
+        else say(value_said(), kind) + ", " + field_of(words)
+    )
     chart = chart.transform_calculate(_label=where(alt.datum["_ranked"] > 0, said, otherwise))
     x = alt.X("_value:Q", title=title, scale={"nice": False}, axis=value_axis(kind))
     y = row_axis(

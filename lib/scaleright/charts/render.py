@@ -6,6 +6,8 @@ a viewer without scripts (GitHub, a terminal) shows the text alternative. On Col
 `SCALERIGHT_CHARTS=altair` is set, as on Binder, Altair draws the charts instead.
 """
 
+from __future__ import annotations
+
 import hashlib
 import html
 import json
@@ -14,11 +16,10 @@ import re
 import sys
 from typing import Any
 
-import altair as alt
-
 from scaleright.charts import theme
 from scaleright.charts.attach import attached
 from scaleright.charts.displays import Display, live_model
+from scaleright.charts.lean import alt
 from scaleright.charts.live import Controls, LiveNumber, current, page
 from scaleright.charts.machine import rounded
 from scaleright.charts.templates import callers_names, filled

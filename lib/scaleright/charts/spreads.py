@@ -1,15 +1,15 @@
 """How far listings of one thing lie apart: a row for each, a dot for each listing."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import (
     ROW,
-    SAID,
     Along,
     after,
     along_rows,
@@ -21,7 +21,9 @@ from scaleright.charts.axes import (
     text_of,
     tooltip,
     value_axis,
+    value_said,
 )
+from scaleright.charts.lean import alt
 from scaleright.charts.market import SHAPES
 from scaleright.charts.words import say
 from scaleright.ops import where
@@ -77,7 +79,7 @@ def spread(
     chart = chart.transform_joinaggregate(**_ENDS, groupby=[row])
     ends = {field: f"min({field})" for field in _ENDS}
     whole = chart.transform_aggregate(**ends, groupby=[row, *seen])
-    chart = chart.transform_calculate(_label=say(SAID, kind))
+    chart = chart.transform_calculate(_label=say(value_said(), kind))
     y = _cheapest_first(row, chosen)
     across = _across(kind, title, log)
     shown = tooltip({category: row, name: name, title: "_label", color: color, **(tips or {})})

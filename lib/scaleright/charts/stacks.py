@@ -1,15 +1,15 @@
 """The parts of a total: a staircase of them, or a stacked bar for each of several totals."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
 from scaleright.charts.axes import (
     ROW,
-    SAID,
     Along,
     after,
     along_rows,
@@ -21,7 +21,9 @@ from scaleright.charts.axes import (
     row_axis,
     tooltip,
     value_axis,
+    value_said,
 )
+from scaleright.charts.lean import alt
 from scaleright.charts.marks import _folded, _largest_first
 from scaleright.charts.words import NONE, say
 from scaleright.ops import first_case, is_expression, where
@@ -93,7 +95,7 @@ def _bars(
     chart = alt.Chart(frame).transform_calculate(_total=sum(values[1:], values[0]))
     stack = _folded(chart, parts, "_part")
     stack = stack.transform_calculate(
-        _order=f"indexof({names!r}, datum._part)", _label=say(SAID, kind)
+        _order=f"indexof({names!r}, datum._part)", _label=say(value_said(), kind)
     )
     said = say(alt.datum["_total"], kind) if label is None else label
     chart = chart.transform_calculate(_label=said)

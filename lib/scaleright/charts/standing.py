@@ -1,8 +1,9 @@
 """A standing: names by score, with the range of a score of which a part is not known."""
 
+from __future__ import annotations
+
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
 from scaleright.charts import theme
@@ -19,6 +20,7 @@ from scaleright.charts.axes import (
     tooltip,
     value_axis,
 )
+from scaleright.charts.lean import alt
 from scaleright.charts.words import say
 
 

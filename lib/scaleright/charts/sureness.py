@@ -1,9 +1,10 @@
 """How sure an answer is: what moves it, and predictions beside what was measured."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
@@ -18,6 +19,7 @@ from scaleright.charts.axes import (
     tooltip,
     value_axis,
 )
+from scaleright.charts.lean import alt
 from scaleright.charts.swings import swinging
 from scaleright.charts.words import say
 from scaleright.order import ordered

@@ -1,20 +1,24 @@
 """The rows of a tornado: what one input after the other does to a result."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
 from scaleright.charts.axes import along_rows, expressed, literal, text_of
+from scaleright.charts.lean import alt
 from scaleright.charts.live import page
 from scaleright.charts.words import say
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import parameter
 from scaleright.ranges import Ends
 
-_BY_SIZE = alt.EncodingSortField("_size", op="max", order="descending")
+
+def _by_size() -> Any:
+    return alt.EncodingSortField("_size", op="max", order="descending")
 
 
 _LOST = "datum._both === 2 ? {0} : datum._both === 1 ? {0} + ', and none at an end' : 'none'"
@@ -78,7 +82,7 @@ def swinging(
         span=f"[{spans}][datum._end]",
         _size="datum._most - datum._least",
     )
-    return Swinging(chart, _BY_SIZE, [*places, *steps], _LOST)
+    return Swinging(chart, _by_size(), [*places, *steps], _LOST)
 
 
 def _called(name: str, names: Mapping[str, str]) -> str:

@@ -37,11 +37,14 @@ TIMES = COLUMNS[:-1]
 
 @search
 @shared
-def steps_of(model_name: str, precision: str = PRECISION) -> dict[str, dict[str, list[float]]]:
-    """The parts of the fastest step at each of `WAYS` on each chip that clusters are built of [s];
-    NaN where no layout fits.
+def steps_of(
+    model_name: str, precision: str = PRECISION, only: str = ""
+) -> dict[str, dict[str, list[float]]]:
+    """The parts of the fastest step at each of `WAYS` on each chip that clusters are built of, or
+    on `only` one [s]; NaN where no layout fits.
     """
-    found = {size: fastest_at(model_name, CLUSTERS, size, precision) for size in BATCHES.values()}
+    asked = model_name, CLUSTERS
+    found = {size: fastest_at(*asked, size, precision, only) for size in BATCHES.values()}
     return {
         name: {
             part: [
@@ -50,7 +53,7 @@ def steps_of(model_name: str, precision: str = PRECISION) -> dict[str, dict[str,
             ]
             for part in TIMES
         }
-        for name in cluster_chips()
+        for name in ([only] if only else cluster_chips())
     }
 
 
@@ -72,12 +75,13 @@ class Grid:
     precision: str = PRECISION
 
     @classmethod
-    def of(cls, models: Iterable[str] = MODELS, precision: str = PRECISION) -> "Grid":
-        """That of several models."""
+    def of(
+        cls, models: Iterable[str] = MODELS, precision: str = PRECISION, only: str = ""
+    ) -> "Grid":
+        """That of several models, on all chips or on `only` one."""
         names = [*dict.fromkeys(models)]
-        rows = {
-            (name, chip): of for name in names for chip, of in steps_of(name, precision).items()
-        }
+        steps = {name: steps_of(name, precision, only) for name in names}
+        rows = {(name, chip): of for name in names for chip, of in steps[name].items()}
         known = {name: _figures_of(name) for name in names}
         peaks = {
             name: chip.peak_flops(PEAK_NAMES[format_on(name, precision)])
@@ -103,9 +107,9 @@ class Grid:
 
 @search
 @remembered
-def grid_of(model_name: str, precision: str = PRECISION) -> Grid:
-    """The grid of one model."""
-    return Grid.of((model_name,), precision)
+def grid_of(model_name: str, precision: str = PRECISION, only: str = "") -> Grid:
+    """The grid of one model, on all chips or on `only` one."""
+    return Grid.of((model_name,), precision, only)
 
 
 def _figures_of(name: str) -> dict[str, Any]:

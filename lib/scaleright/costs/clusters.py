@@ -2,9 +2,11 @@
 of its time goes into work that is kept.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from scaleright.catalog import Accelerator, accelerator, accelerators
+from scaleright.catalog import Accelerator, accelerator, accelerators, shared
 from scaleright.formulas import COUNT, Domain, closed_form, lookup
 from scaleright.market import listed_hour
 from scaleright.ops import where
@@ -21,14 +23,21 @@ def cluster_chips() -> dict[str, Accelerator]:
     """Accelerators that clusters are built of and that are listed for rent: both of their networks
     are known.
     """
-    return {
-        name: chip
-        for name, chip in accelerators().items()
-        if "bf16" in chip.dense
-        and chip.scale_up_bytes_per_s
-        and chip.scale_out_bytes_per_s
-        and listed_hour(name)
-    }
+    return dict(_cluster_chips())
+
+
+@shared
+def _cluster_chips() -> Mapping[str, Accelerator]:
+    return MappingProxyType(
+        {
+            name: chip
+            for name, chip in accelerators().items()
+            if "bf16" in chip.dense
+            and chip.scale_up_bytes_per_s
+            and chip.scale_out_bytes_per_s
+            and listed_hour(name)
+        }
+    )
 
 
 @lookup

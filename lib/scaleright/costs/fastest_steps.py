@@ -128,13 +128,17 @@ def fastest_steps(model_name: str, sizes: tuple[int, ...], batch: str, precision
 
 @search
 @shared
-def fastest_at(model_name: str, sizes: tuple[int, ...], batch_tokens: int, precision: str) -> Found:
-    """The fastest step of a model on so many of each chip that clusters are built of, see
-    `fastest_on_all`, with its layout (`split`); a chip without the format trains in BF16.
+def fastest_at(
+    model_name: str, sizes: tuple[int, ...], batch_tokens: int, precision: str, only: str = ""
+) -> Found:
+    """The fastest step of a model on so many of each chip that clusters are built of, or of `only`
+    one, see `fastest_on_all`, with its layout (`split`); a chip without the format trains in BF16.
     """
     shape, found = model(model_name), Found()
     sequence = usual_sequence(shape)
-    for form, chips in alike(precision):
+    for form, group in alike(precision):
+        if not (chips := [chip for chip in group if only in ("", chip.name)]):
+            continue
         run = TrainingRun(shape, chips[0], 1, sequence, batch_tokens // sequence, form)
         found |= fastest_on_all(run, chips, sizes)
     return found

@@ -16,7 +16,8 @@ comments of the form
     # check: rule(name, other), rule(name)
 
 with the functions of `scaleright.rules`, which refuse values that do not go together. The lines
-feed the command line, the reader's table, a chart's slider and, inside the chapter, `case()`.
+feed the command line, the reader's table, a chart's slider and, inside the chapter, `case()`, which
+`supplied` gives a case outside of a notebook.
 papermill's own inspection reads the same lines (all but those with `| None`, which its pattern
 lacks).
 
@@ -32,6 +33,7 @@ from scaleright.parameters.case import (
     case,
     refusal,
     rows,
+    supplied,
     table,
     validate,
 )
@@ -57,6 +59,7 @@ __all__ = [
     "refusal",
     "rows",
     "show",
+    "supplied",
     "table",
     "validate",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -179,8 +181,27 @@ class Case:
         return html_table("Your case", self.table())
 
 
+_SUPPLIED: ContextVar[Case | None] = ContextVar("case supplied", default=None)
+
+
+@contextmanager
+def supplied(given: Case) -> Iterator[None]:
+    """Have `case()` return this case, for a chapter whose cells run outside of a notebook.
+
+    >>> with supplied(Case((), {"hours": 8})):
+    ...     case().hours
+    8
+    """
+    before = _SUPPLIED.set(given)
+    try:
+        yield
+    finally:
+        _SUPPLIED.reset(before)
+
+
 def case() -> Case:
-    """The case of the chapter this is called in, right after its parameters cell.
+    """The case of the chapter this is called in, right after its parameters cell; within
+    `supplied`, the one supplied.
 
     Reads the lines of the latest parameters cell that IPython ran and the values now in force,
     which papermill's injected cell or the reader may have changed, and checks each. Of values that
@@ -192,6 +213,8 @@ def case() -> Case:
     RuntimeError : not in a notebook, or no parameters cell has run yet.
     ParameterError : a value is not allowed.
     """
+    if (given := _SUPPLIED.get()) is not None:
+        return given
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     if shell is None:
@@ -202,8 +225,8 @@ def case() -> Case:
     if source is None:
         raise RuntimeError("run the parameters cell above first")
     parameters = parse(source, check_defaults=False)
-    given = {p.name: shell.user_ns[p.name] for p in parameters if p.name in shell.user_ns}
-    values = accepted(parameters, given)
+    read = {p.name: shell.user_ns[p.name] for p in parameters if p.name in shell.user_ns}
+    values = accepted(parameters, read)
     if said := refusal(parameters, values, alone=True):
         raise ParameterError([said])
     return Case(parameters, values)

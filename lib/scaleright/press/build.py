@@ -15,7 +15,7 @@ from scaleright.press.execute import Job
 from scaleright.press.pool import pooled
 from scaleright.press.scenarios import Scenario
 from scaleright.press.scenarios import jobs as checked
-from scaleright.press.staleness import Inputs, reasons
+from scaleright.press.staleness import Inputs, reasons, states
 
 Say = Callable[[str], object]
 """Takes a line for the person who waits."""
@@ -88,7 +88,8 @@ def _remembering(inputs: Inputs, anew: bool = False) -> Iterator[None]:
     one of them found in the tables; what was found in others goes, or everything if `anew`.
     """
     folder = inputs.remembered()
-    kept = set() if anew else {folder, *(folder / state for state in inputs.behind_each.values())}
+    modules = states(folder)["modules"]
+    kept = set() if anew else {folder, *(folder / state for state in modules.values())}
     for other in (*folder.parent.glob("*"), *folder.glob("*/")):
         if other not in kept:
             shutil.rmtree(other, ignore_errors=True)

@@ -23,6 +23,8 @@ from scaleright.press.used import Used
 CELL_TIMEOUT_S = 1800
 """A guard against a cell that never ends: cells take seconds, and minutes on a busy machine."""
 
+_SAID = 2_000
+"""Characters of an error that are passed on."""
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {
@@ -223,9 +225,28 @@ def answer(content: bytes) -> str:
     from scaleright.press.texts import tagged
 
     cell = tagged(nbformat.reads(content.decode(), as_version=4).cells, "answer")
+    return said(cell.outputs if cell else ())
+
+
+def said(outputs: Iterable[Mapping[str, Any]]) -> str:
+    r"""The text of what a cell shows.
+
+    >>> said([{"text": "Rent it."}, {"data": {"text/plain": "$2", "text/html": "<b>$2</b>"}}])
+    'Rent it.\\n$2'
+    """
     texts = []
-    for output in cell.outputs if cell else ():
+    for output in outputs:
         data = output.get("data", {})
         text = output.get("text") or data.get("text/plain", "")
         texts.append(data.get("text/markdown", text) if text.startswith("<IPython") else text)
     return "\n".join(texts).strip()
+
+
+def place_of(number: int, source: str) -> str:
+    """What to call a code cell in messages: its number and first line."""
+    return f"code cell {number} ({next(iter(source.strip().splitlines()), '')!r})"
+
+
+def short(text: str) -> str:
+    """What is passed on of an error."""
+    return text if len(text) <= _SAID else f"{text[:_SAID]} ..."

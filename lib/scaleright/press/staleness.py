@@ -33,7 +33,8 @@ _RUN_BY = tuple(f"{PACKAGE}.press.{name}" for name in ("execute", "texts", "used
 """The modules that make of a text what is kept of its run."""
 _PACKAGE = "data/datapackage.json"
 """The data package without the entries of its tables, each of which counts with its table."""
-_OF_ALL = ("requirements.txt", "the version of Python", "the setup cell", _PACKAGE)
+_BESIDE = ("requirements.txt", "the version of Python")
+_OF_ALL = (*_BESIDE, "the setup cell", _PACKAGE)
 _NO_INPUTS = ("_build/", ".venv/", ".git/", "lib/", "data/", f"{PACKAGE}/")
 """Folders of a book that hold no further inputs: modules and tables have digests already."""
 _IS_TABLE = re.compile(r"data/.*\.csv").fullmatch
@@ -76,8 +77,7 @@ class Inputs:
         paths = {path.relative_to(library).as_posix(): path for path in found}
         paths |= {path.relative_to(book.root).as_posix(): path for path in _files(book)}
         self._digests = {name: _hash(path.read_bytes()) for name, path in paths.items()}
-        self._digests |= _tables(book)
-        self._digests["the version of Python"] = _hash(".".join(map(str, sys.version_info[:2])))
+        self._digests |= _tables(book) | _environment(book)
         self._digests["the setup cell"] = _hash(setup_source(book.root))
         self.scenarios = read(book)
         for of in self.scenarios:
@@ -188,23 +188,39 @@ class Inputs:
         write_whole(executed, run.content)
         write_whole(executed.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
 
-    # ---- what builds find in the tables
-
     def remembered(self) -> Path:
-        """Where builds keep what they find in the tables: a folder for each state of tables and
-        environment, with the state of what stands behind each module (see `catalog.memory`).
-        """
-        beside = ("requirements.txt", "the version of Python", _PACKAGE)
-        state = {n: of for n, of in self._digests.items() if n.startswith("data/") or n in beside}
-        folder = self.book.build / "remembered" / _sum(state)[:16]
-        write_whole(folder / MODULES, json.dumps(self.behind_each, indent=1) + "\n")
-        return folder
+        """Where builds keep what they find in the tables; see `remembered`."""
+        return remembered(self.book, self._digests)
 
-    @functools.cached_property
-    def behind_each(self) -> dict[str, str]:
-        """A digest of each module of the library and of what it imports."""
-        known = {of: self._digests[_path(of)] for of in modules()}
-        return {of: _sum({one: known[one] for one in behind([of])})[:16] for of in sorted(known)}
+
+def remembered(book: Book, known: Mapping[str, str] | None = None) -> Path:
+    """Where builds and runs keep what they find in the tables: a folder for each state of tables
+    and environment, with the state of what stands behind each module (see `catalog.findings`).
+
+    known : digests of inputs, where they have been made
+    """
+    known = known or _tables(book) | _environment(book)
+    state = {name: of for name, of in known.items() if name.startswith("data/") or name in _BESIDE}
+    folder = book.build / "remembered" / _sum(state)[:16]
+    if states(folder)["library"] != library():
+        told = {"library": library(), "modules": _behind_each()}
+        write_whole(folder / MODULES, json.dumps(told, indent=1) + "\n")
+    return folder
+
+
+def states(folder: Path) -> dict[str, Any]:
+    """What a folder of findings tells of the library: its digest, and the state of each module."""
+    try:
+        told = json.loads((folder / MODULES).read_text(encoding="utf-8"))
+        return {"library": told["library"], "modules": dict(told["modules"])}
+    except (OSError, ValueError, LookupError, TypeError):
+        return {"library": "", "modules": {}}
+
+
+def _behind_each() -> dict[str, str]:
+    """A digest of each module of the library and of what it imports."""
+    known = {of: _hash(file_of(of).read_bytes()) for of in modules()}
+    return {of: _sum({one: known[one] for one in behind([of])})[:16] for of in sorted(known)}
 
 
 def _path(module: str) -> str:
@@ -223,11 +239,18 @@ def _sum(inputs: Mapping[str, str]) -> str:
     return _hash(json.dumps(sorted(inputs.items())))
 
 
+def _environment(book: Book) -> dict[str, str]:
+    """Digests of the pins and of the interpreter's version."""
+    pins, python = book.root / "requirements.txt", ".".join(map(str, sys.version_info[:2]))
+    found = {"the version of Python": _hash(python)}
+    return found | ({pins.name: _hash(pins.read_bytes())} if pins.is_file() else {})
+
+
 def _files(book: Book) -> list[Path]:
     """The files of a book that runs may read, but for its tables."""
     folders = (book.root / "book", book.root / "notebooks" / "text")
     found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    return sorted([*found, *filter(Path.is_file, [book.root / "requirements.txt"])])
+    return sorted(found)
 
 
 def _tables(book: Book) -> dict[str, str]:

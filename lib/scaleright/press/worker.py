@@ -32,6 +32,8 @@ from scaleright.press.execute import (
     Run,
     kernel_sockets,
     normalize,
+    place_of,
+    short,
 )
 from scaleright.press.pool import Settings
 from scaleright.press.texts import tagged
@@ -39,8 +41,6 @@ from scaleright.press.used import ASKED, Used
 
 OUTPUT_LIMIT = 10_000_000
 """Characters that a cell may show: ten times what a whole page may weigh."""
-_SAID = 2_000
-"""Characters of an error that are passed on."""
 _OUTPUTS = {"stream", "display_data", "update_display_data", "execute_result", "error"}
 
 
@@ -65,7 +65,7 @@ class _Client(PapermillNotebookClient):
         except CellTimeoutError:
             reason = f"had not ended after {CELL_TIMEOUT_S:,} s"
         number = sum(before.cell_type == "code" for before in self.nb.cells[: cell_index + 1])
-        raise _CellError(f"{_place(number, cell.source)} {reason}")
+        raise _CellError(f"{place_of(number, cell.source)} {reason}")
 
     def process_message(self, message: Any, cell: Any, cell_index: int) -> Any:
         """Take an output, as long as there is room for it; then the kernel is ended."""
@@ -102,26 +102,18 @@ class _Engine(NBClientEngine):
 papermill_engines.register("scaleright", _Engine)
 
 
-def _place(number: int, source: str) -> str:
-    return f"code cell {number} ({next(iter(source.strip().splitlines()), '')!r})"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SAID else f"{text[:_SAID]} ..."
-
-
 def _refuse_faults(job: Job, cells: Iterable[Any]) -> None:
     """Refuse what no cell may show: words on stderr, or a chart that is no Vega-Lite."""
     for cell, output in ((c, output) for c in cells for output in c.get("outputs", ())):
         said = None
         if output.get("name") == "stderr":
-            said = f"wrote to stderr: {_short(output.text.strip())}"
+            said = f"wrote to stderr: {short(output.text.strip())}"
         elif chart := output.get("data", {}).get(VEGALITE_MIME):
             said = (
                 wrong := vegalite.fault(chart)
-            ) and f"shows a chart that is no Vega-Lite: {_short(wrong)}"
+            ) and f"shows a chart that is no Vega-Lite: {short(wrong)}"
         if said:
-            raise ChapterError(f"{job.label}: {_place(cell.execution_count, cell.source)} {said}")
+            raise ChapterError(f"{job.label}: {place_of(cell.execution_count, cell.source)} {said}")
 
 
 def run(notebook: Any, job: Job, settings: Settings) -> Run:
@@ -155,8 +147,8 @@ def run(notebook: Any, job: Job, settings: Settings) -> Run:
         raise_for_execution_errors(done, None)
     except PapermillExecutionError as error:
         raise ChapterError(
-            f"{job.label}: {_place(error.exec_count, error.source)}: {error.ename}:"
-            f" {_short(error.evalue)}"
+            f"{job.label}: {place_of(error.exec_count, error.source)}: {error.ename}:"
+            f" {short(error.evalue)}"
         ) from None
     except _CellError as error:
         raise ChapterError(f"{job.label}: {error}") from None
@@ -165,7 +157,7 @@ def run(notebook: Any, job: Job, settings: Settings) -> Run:
     used = Used.read(done.cells.pop().outputs[0].text)
     _refuse_faults(job, done.cells)
     if (cell := tagged(done.cells, "answer")) is not None and not cell.outputs:
-        place = _place(cell.execution_count, cell.source)
+        place = place_of(cell.execution_count, cell.source)
         raise ChapterError(f"{job.label}: {place} is tagged as the answer and shows nothing")
     return Run(job, normalize(done), time.perf_counter() - start, used)
 
@@ -190,6 +182,6 @@ def main() -> None:
         except (PressError, FileError) as error:
             outcome = str(error)
         except Exception as error:  # noqa: BLE001  whatever it is, the others go on
-            outcome = f"{job.label}: {type(error).__name__}: {_short(str(error))}"
+            outcome = f"{job.label}: {type(error).__name__}: {short(str(error))}"
         with suppress(OSError):  # the build is gone, and this process about to end
             connection.send(outcome)
