@@ -97,11 +97,12 @@ ANSWERED = [
     ("validate counts", "parameters"),
     ("claims --words electricity", " claims"),
     ("data check", "the data is sound"),
+    ("run token_cost", "million output tokens"),
 ]
 """Commands that need nothing else, and a word of what they say."""
 REFUSED = [
     ("sweep memory_wall -p accelerators=1,2 --out swept", "pip install 'scaleright[sweep]'"),
-    ("run token_cost", "pip install 'scaleright[book]'"),
+    ("run token_cost --out x.ipynb", "pip install 'scaleright[book]'"),
     ("parameters tokn_cost", "nearest: token_cost"),
     ("plan startup", "nearest: start_up"),
     *(
@@ -207,7 +208,7 @@ def with_extras(colab: Environment, folder: Path, *extras: str) -> Environment:
     "extra, command, made",
     [
         ("sweep", "sweep memory_wall -p accelerators=1,2 --out swept", "swept/sweep.svg"),
-        ("book", "run token_cost", "_build/runs/token_cost-*.ipynb"),
+        ("book", "run token_cost --out run.ipynb", "run.ipynb"),
     ],
 )
 def test_a_command_runs_with_its_extra(colab, tmp_path, extra, command, made):
