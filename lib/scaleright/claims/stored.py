@@ -53,7 +53,7 @@ def taught(chapter: str) -> Taught:
 
 
 def table(*ids: str) -> pd.DataFrame:
-    """Some claims as a reader's table, in the order in which they are named.
+    """Some claims as a reader's table, in the order of the ledger.
 
     Raises
     ------
@@ -63,8 +63,8 @@ def table(*ids: str) -> pd.DataFrame:
     ['reproduced']
     """
     rows = catalog.table("ledger")
-    known = dict(zip(rows["id"], rows.index, strict=True))
-    return _in_words(_found(rows.loc[[known[one_of(key, known, "claim")] for key in ids]]))
+    asked = {one_of(key, rows["id"].tolist(), "claim") for key in ids}
+    return _in_words(_found(rows[rows["id"].isin(asked)]))
 
 
 def _found(rows: pd.DataFrame) -> list[Finding]:
