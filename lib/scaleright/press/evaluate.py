@@ -38,10 +38,13 @@ def run_cells(
     with supplied(case):
         for cell in cells:
             lines, where = ast.parse(cell.source), f"code cell {cell.number}"
-            last = lines.body.pop() if lines.body and isinstance(lines.body[-1], ast.Expr) else None
+            last = None
+            if lines.body and isinstance(found := lines.body[-1], ast.Expr):
+                last = found.value
+                lines.body.pop()
             exec(compile(lines, where, "exec"), names)  # noqa: S102, the book's own code
             if last is not None and show is not None:
-                value = eval(compile(ast.Expression(last.value), where, "eval"), names)  # noqa: S307
+                value = eval(compile(ast.Expression(last), where, "eval"), names)  # noqa: S307
                 if value is not None:
                     show(value)
             if "parameters" in cell.tags:
@@ -53,8 +56,9 @@ def _displaying(show: Show | None) -> Callable[..., None]:
     """The function `display` of a notebook."""
 
     def display(*shown: Any, **_: Any) -> None:
-        for value in shown if show is not None else ():
-            show(value)
+        if show is not None:
+            for value in shown:
+                show(value)
 
     return display
 
