@@ -13,6 +13,7 @@ from scaleright.parameters import Case, case, supplied
 from scaleright.press import Book, execute
 from scaleright.press.evaluate import answer, run_cells, to_answer
 from scaleright.press.execute import ChapterError
+from scaleright.press.staleness import tables_read
 from scaleright.press.texts import chapter_notebook, code_cells, declared
 
 BOOK = Book(Path(__file__).resolve().parents[1])
@@ -21,8 +22,11 @@ BOOK = Book(Path(__file__).resolve().parents[1])
 @pytest.mark.long
 @pytest.mark.parametrize("chapter", BOOK.chapters())
 def test_an_answer_is_that_of_the_stored_notebook(chapter, found_as_in_builds):
-    said = found_as_in_builds(lambda: answer(BOOK, chapter, declared(chapter, BOOK), {}))
-    assert said == execute.answer(BOOK.notebook(chapter).read_bytes()) != ""
+    content = BOOK.notebook(chapter).read_bytes()
+    with catalog.reading() as read:
+        said = found_as_in_builds(lambda: answer(BOOK, chapter, declared(chapter, BOOK), {}))
+    assert said == execute.answer(content) != ""
+    assert set(catalog.DataRecord(read).names) <= set(tables_read(content) or ())
 
 
 @pytest.mark.parametrize("chapter", BOOK.chapters())

@@ -66,7 +66,7 @@ def test_a_damaged_file_is_found_anew(process, tmp_path):
 
 def test_what_cannot_be_named_is_kept_in_the_process_alone(process, tmp_path):
     catalog.shared(lambda: len(catalog.table("models")))()
-    assert not (tmp_path / "remembered").exists()
+    assert not (tmp_path / "remembered" / "joblib").exists()  # where shared findings are
 
 
 def test_what_cannot_be_written_is_refused(process):
@@ -85,7 +85,7 @@ def test_chips_are_kept_with_all_their_figures(process):
 
 def test_what_is_cheap_to_find_is_kept_in_the_process_alone(process, tmp_path):
     assert catalog.fitted("training_constants")
-    assert not (tmp_path / "remembered").exists()
+    assert not (tmp_path / "remembered" / "joblib").exists()  # where shared findings are
 
 
 def test_a_frame_is_told_from_others_by_what_it_holds(process):

@@ -38,12 +38,13 @@ def run_cells(
     with supplied(case):
         for cell in cells:
             lines, where = ast.parse(cell.source), f"code cell {cell.number}"
-            last = lines.body[-1] if lines.body else None
-            if isinstance(last, ast.Expr):
+            last = None
+            if lines.body and isinstance(found := lines.body[-1], ast.Expr):
+                last = found.value
                 lines.body.pop()
             exec(compile(lines, where, "exec"), names)  # noqa: S102, the book's own code
-            if isinstance(last, ast.Expr) and show is not None:
-                value = eval(compile(ast.Expression(last.value), where, "eval"), names)  # noqa: S307
+            if last is not None and show is not None:
+                value = eval(compile(ast.Expression(last), where, "eval"), names)  # noqa: S307
                 if value is not None:
                     show(value)
             if "parameters" in cell.tags:
