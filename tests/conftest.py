@@ -7,6 +7,7 @@ from __future__ import annotations
 import fcntl
 import functools
 import gc
+import importlib
 import os
 import signal
 import subprocess
@@ -297,7 +298,9 @@ def spoiled(monkeypatch) -> Iterator[Spoiled]:
     """The tables, whose files may be said to hold something else."""
     files = Spoiled(ROOT / "data")
     monkeypatch.setattr(Path, "read_bytes", files.reading(Path.read_bytes))
-    monkeypatch.setattr(Path, "read_text", files.reading(Path.read_text, text=True))
+    for name in ("files", "catalog.reading"):
+        module = importlib.import_module(f"scaleright.{name}")
+        monkeypatch.setattr(module, "read_bytes", files.reading(module.read_bytes))
     yield files
     monkeypatch.undo()
     catalog.forget()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from scaleright import catalog
+from scaleright.files import FileError
 
 
 class Spoiled:
@@ -36,14 +35,14 @@ class Spoiled:
         assert old in text, old
         self[name] = text.replace(old, new, 1).encode()
 
-    def reading(self, read: Callable[..., Any], text: bool = False) -> Callable[..., Any]:
-        """How a file is read, as bytes or as text, that may be one of these."""
+    def reading(self, read: Callable[..., bytes]) -> Callable[..., bytes]:
+        """How a file is read that may be one of these."""
 
-        def held(path: Path, *how: Any, **named: Any) -> Any:
+        def held(path: Path, *how: Any, **named: Any) -> bytes:
             if path not in self._held:
                 return read(path, *how, **named)
             if (content := self._held[path]) is None:
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-            return content.decode(*how, **named) if text else content
+                raise FileError(named.get("label", how[0] if how else str(path)), "no such file")
+            return content
 
         return held

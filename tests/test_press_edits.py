@@ -135,7 +135,7 @@ def test_nothing_runs_again_without_an_edit(copy):
         "notebooks/text/memory_wall.md": {"memory_wall"},
         "lib/scaleright/chapters/memory_wall.py": {"memory_wall"},
         # what is of no run
-        "book/_static/live.js": set(),
+        "book/_static/site.js": set(),
         "book/index.md": set(),
         "book/mentions.yml": set(),
         "book/references.bib": set(),

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from press_cases import declare, scaleright
 from scaleright.press import Book, status
-from scaleright.press.staleness import Inputs
 
 pytestmark = pytest.mark.processes
 
@@ -47,11 +46,6 @@ def whole(book: Book) -> Book:
     text = book.text("tiny").read_text(encoding="utf-8").replace("an hour", "a day")
     book.text("other").write_text(f"{text}\nBy {{cite:t}}`two`: $$a = b$$\n", encoding="utf-8")
     declare(book)
-    # What the status page tells of the claims is found once, by whichever build comes first.
-    found, place = Inputs(Book(ROOT)).remembered(), Inputs(book).remembered()
-    for folder in (found, place.parent):
-        folder.mkdir(parents=True, exist_ok=True)
-    place.symlink_to(found)
     return book
 
 

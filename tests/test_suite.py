@@ -40,7 +40,7 @@ def test_what_is_nightly_waits_unless_it_is_asked_for(
         for plugin in pytestconfig.pluginmanager.get_plugins()
         if getattr(plugin, "__file__", None) == str(Path(__file__).with_name("conftest.py"))
     )
-    monkeypatch.setenv("SCALERIGHT_NIGHTLY", variable)
+    monkeypatch.setattr(suite, "NIGHTLY", variable == "1")
     waits, runs = (
         SimpleNamespace(get_closest_marker={"nightly": mark}.get) for mark in ("a mark", None)
     )

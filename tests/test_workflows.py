@@ -64,14 +64,6 @@ def test_a_site_is_published_only_after_the_tests_and_the_check_of_the_data():
         assert "continue-on-error" not in str(job) and "always()" not in str(job)
 
 
-def test_every_night_all_tests_run():
-    tested = workflow("nightly.yml")
-    assert tested[True]["schedule"]
-    (job,) = tested["jobs"].values()
-    (run,) = (step for step in job["steps"] if "run" in step)
-    assert run == {"run": ".ci/run", "env": {"SCALERIGHT_NIGHTLY": "1"}}
-
-
 def test_the_job_that_may_publish_runs_no_code_of_the_repository():
     deploy = workflow("publish.yml")["jobs"]["deploy"]
     assert commands(deploy) == ["actions/deploy-pages"]

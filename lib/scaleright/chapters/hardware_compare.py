@@ -10,6 +10,7 @@ import pandas as pd
 
 from scaleright import catalog, charts
 from scaleright.charts import ranking as draw
+from scaleright.charts.busy import utilization_source
 from scaleright.charts.displays import Display
 from scaleright.charts.live import Controls
 from scaleright.charts.market import scatter
@@ -69,7 +70,7 @@ def answer(
     judged, as_of = _judged(case, best, tables), where(there, best.age, "none")
     span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
     ways = "the " + winner, " per million", "the " + runner_up
-    load, source = best.of["load"], charts.utilization_source(busy)
+    load, source = best.of["load"], utilization_source(busy)
     likely, known = charts.odds(sure, runner_up != "", *ways)
     return charts.answer_card(
         "Take the {winner} to {verb} {case.model}.",

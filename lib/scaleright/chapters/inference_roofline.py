@@ -7,6 +7,7 @@ import pandas as pd
 
 from scaleright import charts
 from scaleright.charts import Display
+from scaleright.charts.busy import utilization_source
 from scaleright.costs.batches import Batch, chips_by_pace, chips_by_requests
 from scaleright.inference.server_steps import ServerSteps, arithmetic_table
 from scaleright.inference.weights import Weights
@@ -29,7 +30,7 @@ def answer(
     alone_pace, single, more = alone.pace, alone.usd_per_million, _more(many, alone)
     room, served, why_not = many.room, many.served, server.why_not(many.load)
     turn = server.turn(many.load)
-    source = charts.utilization_source(many.busy)
+    source = utilization_source(many.busy)
     crowd = charts.say(case.batch, "whole requests")
     decision = first_case(
         [

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright import charts, market
+from scaleright.charts.busy import utilization_source
 from scaleright.charts.displays import Display
 from scaleright.charts.ranking import ranking
 from scaleright.claims import stored
@@ -49,7 +50,7 @@ def answer(
     work = where(training, run, "of CO2e for a million tokens of " + case.model)
     ways = best.first, " of CO2e", best.second, "mass", "saves more"
     likely, loss = charts.odds(best.choice, of.known, *ways)
-    use, of_use = of.utilization, charts.utilization_source(of.busy)
+    use, of_use = of.utilization, utilization_source(of.busy)
     used = charts.phrase("Use {use:percent}, {of_use}. Water {water_l:volume}.")
     measured = where(training, "", f"{newest_measured():%Y-%m} (energy), ")
     age = measured + look_up(years, case.place) + " (grid)"

@@ -6,6 +6,7 @@ import numpy as np
 
 from scaleright import charts
 from scaleright.charts import Display
+from scaleright.charts.busy import utilization_source
 from scaleright.charts.live import Controls
 from scaleright.costs.serving import Kinds, Month, Ways, usd_per_month
 from scaleright.costs.serving_choices import Found, ServingChoices
@@ -49,7 +50,7 @@ def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Displa
         " APIs ask {api:usd} per million output tokens with their prompts ({asked.counted})."
     )
     at_api = where(asked.there, at_api, "")
-    source = charts.utilization_source(busy)
+    source = utilization_source(busy)
     span = charts.phrase("{cost_low:usd} to {cost_high:usd} per million output tokens (90 %)")
     span = where(found.known | found.alone, span, "none, since nothing is served at a price")
     unserved = charts.phrase(

@@ -5,12 +5,11 @@
 adds a line and `band` a strip; `show` hands a chart to the page; `answer_card`, `sentence`, `table`
 and `parameters_table` are the rest of a chapter's displays, `sheet` a table of the library, and
 `at_defaults` marks one that follows no control. What some chapters alone draw or say is imported
-from its own module: `dots`, `intervals`, `market`, `plane`, `progress`, `radar`, `ranking`,
+from its own module: `busy`, `dots`, `intervals`, `market`, `plane`, `progress`, `radar`, `ranking`,
 `spreads`, `standing`, `weights`.
 """
 
 from scaleright.charts.answers import answer_card, beneath_strip, sentence
-from scaleright.charts.busy import utilization, utilization_source
 from scaleright.charts.choosing import (
     confidence,
     how_sure,

@@ -21,7 +21,7 @@ def utilization_source(busy: Any) -> Quantity | str:
     return where(busy.demand.known, "from your traffic", "as set") if busy else "as set"
 
 
-def utilization(busy: Any, there: Any = True) -> Display:
+def how_busy(busy: Any, there: Any = True) -> Display:
     """The utilization, and the engines and the traffic that it follows from.
 
     Parameters

@@ -168,8 +168,8 @@ def lines(
     ...     "value").layer)
     4
     """
-    chart = alt.Chart(frame_of(rows))
-    chart = chart if only is None else chart.transform_filter(picked(only))
+    every = alt.Chart(frame_of(rows))
+    chart = every if only is None else every.transform_filter(picked(only))
     steps, chart, names = _series(chart, x, series, value, along)
     said = say(value_said(), kind)
     chart = chart.transform_calculate(
@@ -180,12 +180,8 @@ def lines(
     across = alt.X(
         x, type="quantitative", title=x_title, scale=scale, axis=value_axis(x_kind, log_x)
     )
-    up = alt.Y(
-        "_value:Q",
-        title=y_title,
-        scale={"type": "log" if log_y else "linear"},
-        axis=value_axis(kind, log_y, "y"),
-    )
+    how = {"type": "log" if log_y else "linear"}
+    up = alt.Y("_value:Q", title=y_title, scale=how, axis=value_axis(kind, log_y, "y"))
     tip = tooltip({"line": "_series", x_title: (x, ".3~r"), y_title: "_label"})
     layers = named_lines(chart, x, "_series", {"x": across, "y": up}, color, tip)
     if along is not None:

@@ -65,11 +65,8 @@ def ranking(
     if along is not None:
         ranked = where(alt.expr.isFinite(field_of(value)), ranked, 0)
     chart = _least(alt.Chart(frame).transform_calculate(_ranked=ranked), value, most)
-    said = (
-        say(value_said(), kind)
-        if words is None
-        else say(value_said(), kind) + ", " + field_of(words)
-    )
+    said = say(value_said(), kind)
+    said = said if words is None else said + ", " + field_of(words)
     chart = chart.transform_calculate(_label=where(alt.datum["_ranked"] > 0, said, otherwise))
     x = alt.X("_value:Q", title=title, scale={"nice": False}, axis=value_axis(kind))
     y = row_axis(

@@ -18,7 +18,7 @@ from typing import Any
 from scaleright.files import write_whole
 from scaleright.press import COLLECTED_AFTER, Book, PressError
 from scaleright.press.repository import setup_source
-from scaleright.press.used import Used
+from scaleright.press.used import NOTED, Used
 
 CELL_TIMEOUT_S = 1800
 """A guard against a cell that never ends: cells take seconds, and minutes on a busy machine."""
@@ -154,7 +154,7 @@ def kernel_environment(build: Path) -> dict[str, str]:
     """
     profile = build / "runtime" / "ipython" / "profile_default"
     lines = [
-        "import gc, logging, sys",
+        "import gc, logging, os, sys",
         f"gc.set_threshold({COLLECTED_AFTER})",
         # of a socket closed at shutdown
         "logging.getLogger('tornado.general').setLevel(logging.CRITICAL)",
@@ -164,9 +164,8 @@ def kernel_environment(build: Path) -> dict[str, str]:
         "c.HistoryManager.enabled = False",
         # else it compiles each cell twice, once to see whether it awaits
         "c.InteractiveShell.autoawait = False",
-        # what the run uses is noted from here on
-        "from scaleright.press import used",
-        "used.begin()",
+        # what a run of a build uses is noted from here on
+        f"if os.environ.get({NOTED!r}): from scaleright.press import used; used.begin()",
     ]
     write_whole(profile / "ipython_kernel_config.py", "\n".join(lines) + "\n")
     return {
@@ -232,7 +231,7 @@ def said(outputs: Iterable[Mapping[str, Any]]) -> str:
     r"""The text of what a cell shows.
 
     >>> said([{"text": "Rent it."}, {"data": {"text/plain": "$2", "text/html": "<b>$2</b>"}}])
-    'Rent it.\\n$2'
+    'Rent it.\n$2'
     """
     texts = []
     for output in outputs:

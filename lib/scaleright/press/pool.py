@@ -24,6 +24,7 @@ from scaleright.press.execute import (
 )
 from scaleright.press.processes import Child, workplace
 from scaleright.press.texts import declared
+from scaleright.press.used import NOTED
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Pool:
         self._settings = Settings(
             folder=book.kernels,
             environment=kernel_environment(folder)
-            | {REMEMBERED: os.environ.get(REMEMBERED) or str(folder / "remembered")},
+            | {REMEMBERED: os.environ.get(REMEMBERED) or str(folder / "remembered"), NOTED: "1"},
             warm=_worth_warming(runs, limit),
         )
         self._children, self._idle = list[Child](), list[Child]()

@@ -39,6 +39,7 @@ _NO_INPUTS = ("_build/", ".venv/", ".git/", "lib/", "data/", f"{PACKAGE}/")
 """Folders of a book that hold no further inputs: modules and tables have digests already."""
 _IS_TABLE = re.compile(r"data/.*\.csv").fullmatch
 _MISSING = "missing"
+_RULES = f"{PACKAGE}.rules"
 NEW = "it has not run yet"
 
 
@@ -96,8 +97,9 @@ class Inputs:
         else:
             asked, opened = used.modules, set(filter(None, map(self._opened, used.files)))
             read = map(_table, {*used.tables, *(tables or ())})
+        rules = {of for of in asked if of.startswith(_RULES)}  # what one imports was asked for too
         names = {
-            *map(_path, behind([*asked, *_RUN_BY])),
+            *map(_path, behind({*asked, *_RUN_BY} - rules) | rules.intersection(modules())),
             *read,
             *opened,
             text.relative_to(self.book.root).as_posix(),

@@ -17,6 +17,7 @@ from typing import Any
 
 from scaleright.files import read_text
 from scaleright.parameters import FORM, DeclarationError, Declared, parse
+from scaleright.parameters.rules import known
 from scaleright.press import Book, PressError
 
 _CELL = re.compile(
@@ -100,7 +101,14 @@ def _declared(source: str, where: str) -> Declared:
         return _without_tables(source, where)
     from scaleright.catalog import shared
 
-    return shared(parse)(source, where)
+    named = sorted(set(_NAME.findall(source)).intersection(rules := known()))
+    return shared(_with_tables)(source, where, *(rules[name] for name in named))
+
+
+def _with_tables(source: str, where: str, *_: Any) -> Declared:
+    """The parameters of a cell, by the rules that it names."""
+    return parse(source, where)
 
 
 _without_tables = functools.cache(parse)
+_NAME = re.compile(r"\w+")

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 PACKAGE = "scaleright"
+NOTED = "SCALERIGHT_NOTED"
+"""The variable by which a build has its kernels note what they use."""
 ASKED = "from scaleright.press import used as _used\n\n_used.tell()"
 """The cell that the worker appends to a chapter, and takes away with what it shows."""
 _modules, _files = set[str](), set[str]()
