@@ -255,7 +255,7 @@ def test_a_package_that_cannot_be_used_is_refused(spoiled, old, new, part):
 
 def test_a_package_in_another_encoding_or_a_folder_without_one_is_named(spoiled, monkeypatch):
     spoiled["datapackage.json"] = spoiled["datapackage.json"].decode().encode("utf-16")
-    with pytest.raises(catalog.DataError, match=r"datapackage\.json: not UTF-8"):
+    with pytest.raises(catalog.DataError, match=r"datapackage\.json: is UTF-16; save it as UTF-8"):
         catalog.table("models")
     monkeypatch.setenv("SCALERIGHT_DATA", str(spoiled.folder / "models.csv"))
     with pytest.raises(catalog.DataError, match="no data package at"):
