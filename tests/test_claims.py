@@ -9,7 +9,8 @@ import re
 from statistics import median
 
 import pytest
-from scaleright import catalog
+from scaleright import MODULES, REMEMBERED, catalog
+from scaleright.catalog import findings
 from scaleright.claims import ledger, s2, verdicts
 from scaleright.claims.documents import documents
 from scaleright.claims.verdicts import (
@@ -162,6 +163,21 @@ def test_a_claim_with_two_recomputations_is_refused(monkeypatch):
     monkeypatch.setattr(catalog.memory, "_FOUND", {})
     with pytest.raises(ValueError, match="claim S3-int8 has two recomputations"):
         ledger.recomputations()
+
+
+def test_a_claim_is_recomputed_anew_once_the_module_that_does_has_changed(monkeypatch, tmp_path):
+    """No import of the ledger leads there: it looks for recomputations by their names."""
+    claim, told = "S2-fourfold-context", tmp_path / MODULES
+    monkeypatch.setenv(REMEMBERED, str(tmp_path))
+    for state, value in (("before", 1.0), ("before", 2.0), ("after", 3.0)):
+        monkeypatch.setattr(s2, "s2_fourfold_context", lambda value=value: point(value))
+        s2.s2_fourfold_context.__module__ = s2.__name__
+        told.write_text(json.dumps({"modules": {ledger.__name__: "same", s2.__name__: state}}))
+        monkeypatch.setattr(catalog.memory, "_FOUND", {})
+        findings._states.cache_clear()
+        (finding,) = ledger.findings(ids=(claim,))
+        assert finding.recomputed == point(1.0 if state == "before" else value)
+    findings._states.cache_clear()
 
 
 def test_a_range_is_that_of_its_numbers_and_a_condition_may_give_one():

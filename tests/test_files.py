@@ -116,6 +116,7 @@ SAYS = {
     "trace": {
         "": "not a CSV file: it is empty",
         _TRACE: "no trace: it has 0 requests; two are the least",
+        _TRACE + "1,2,3\n": "no trace: it has 1 requests; two are the least",
         "a,b\n1,2\n": "line 1: no trace: no column says when",
         "timestamp,input_tokens\n1,2\n": "line 1: no trace: no column says output",
         _TRACE + "1,2,3\n1,2,3\n": "at once",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType, ModuleType
 
 from scaleright import catalog
+from scaleright.catalog.findings import state
 from scaleright.claims.documents import named
 from scaleright.claims.verdicts import (
     VERDICTS,
@@ -51,10 +52,18 @@ def recomputations() -> Mapping[str, Callable[[], Recomputed]]:
 
 
 @catalog.shared
-def _recomputed(claim_id: str) -> Recomputed | None:
-    """What a claim is found to be; None where nothing recomputes it."""
+def _recomputed(claim_id: str, of: str) -> Recomputed | None:
+    """What a claim is found to be; None where nothing recomputes it.
+
+    of : the state of the module that recomputes it, which no import of this one leads to
+    """
     known = recomputations()
     return known[claim_id]() if claim_id in known else None
+
+
+def _state(claim_id: str) -> str:
+    known = recomputations()
+    return state(known[claim_id].__module__) if claim_id in known else ""
 
 
 _TOLD = ("statement", "call", "inputs", "why", "missing")
@@ -102,7 +111,7 @@ def findings(chapter: str | None = None, ids: tuple[str, ...] = ()) -> list[Find
     explains, or those named.
     """
     chosen = [c for c in claims() if chapter in (None, c.chapter) and (not ids or c.id in ids)]
-    written = [judge(c, _recomputed(c.id)) for c in chosen]
+    written = [judge(c, _recomputed(c.id, _state(c.id))) for c in chosen]
     return written if chapter or ids else [*written, *generated()]
 
 
