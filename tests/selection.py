@@ -32,6 +32,12 @@ _LISTED = ("book", "data", "notebooks/text")
 """Folders whose files tests go through: one more or less is a change for all."""
 _OF_ALL_MODULES = ("tests/test_layers.py", "tests/test_parity.py")
 """Tests that go through the library itself."""
+_BY_NAME = {
+    "scaleright.claims.ledger": "scaleright.claims.",
+    "scaleright.press.texts.declared": "scaleright.rules.",
+    "chapter_cells": "scaleright.chapters.",
+}
+"""What finds modules by their names, and how these begin: no import leads to them."""
 _opened = set[str]()
 
 
@@ -156,6 +162,9 @@ def _inputs(test: Path) -> frozenset[str]:
                 ]
                 ahead |= {p for p in beside if p.is_file()} - local
                 asked.add(imported)
+    reached = asked | behind(asked)
+    rooms = tuple(room for name, room in _BY_NAME.items() if name in reached)
+    asked |= {module for module in modules() if module.startswith(rooms)}
     found = {file_of(module) for module in behind(asked)}
     if name in _OF_ALL_MODULES:
         found = {file_of(module) for module in modules()}

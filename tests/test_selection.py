@@ -55,6 +55,23 @@ def test_what_passed_is_left_out_until_an_import_changes(plugin):
     assert left_out(plugin(lib__scaleright__press__site="new"), FILE)
 
 
+@pytest.mark.parametrize(
+    "test, changed",
+    [
+        ("claims", "lib__scaleright__claims__owning"),
+        ("claims_listing", "lib__scaleright__costs__break_even"),  # which that imports
+        ("rules", "lib__scaleright__rules__prices"),
+        ("one_answer", "lib__scaleright__chapters__token_cost"),
+        ("one_answer", "lib__scaleright__rules__serving"),
+    ],
+)
+def test_what_is_found_by_its_name_counts(plugin, test, changed):
+    file = f"tests/test_{test}.py"
+    session(plugin(), file)
+    assert left_out(plugin(), file)
+    assert not left_out(plugin(**{changed: "new"}), file)
+
+
 def test_a_table_that_a_test_read_counts(plugin, monkeypatch):
     session(plugin(), FILE)
     again = plugin()
