@@ -71,5 +71,7 @@
     });
     document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
     addEventListener("resize", hide);
+    // A chart that is drawn above moves the word: what it means moves along.
+    new ResizeObserver(() => { if (of) place(); }).observe(document.querySelector("main"));
   });
 })();
