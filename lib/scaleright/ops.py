@@ -114,6 +114,8 @@ def exp(a):
 
 def log(a):
     """Natural logarithm."""
+    if type(a) in _SINGLE:
+        return math.log(a)
     return _apply("log", math.log, np.log, a)
 
 
@@ -219,6 +221,8 @@ def ceil(a):
 
 def floor(a):
     """The largest whole number not above a, as a float."""
+    if type(a) in _SINGLE:
+        return float(math.floor(a))
     return _apply("floor", lambda x: float(math.floor(x)), np.floor, a)
 
 

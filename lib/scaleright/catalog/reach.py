@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
+from scaleright.catalog.memory import of_chip
 from scaleright.catalog.package import data_dir
 from scaleright.catalog.specs import Accelerator, accelerators
 from scaleright.catalog.tables import kept, unnoted
@@ -100,6 +101,7 @@ def _sibling(chip: Accelerator, form: str) -> Accelerator | None:
     return min((of for of in alike if form in of.measured), key=near, default=None)
 
 
+@of_chip
 def held_back(chip: Accelerator) -> tuple[float, str]:
     """How much of its best matrix product its power limit leaves a chip, if it reached the share of
     the peak that the same silicon reaches [1], and at which of whose watts; 1 where nothing says
@@ -123,6 +125,7 @@ def held_back(chip: Accelerator) -> tuple[float, str]:
     return left, f" at {chip.tdp_watts:g} of the {other.tdp_watts:g} W of {other.name}"
 
 
+@of_chip
 def best_matmul(chip: Accelerator, form: str) -> tuple[float, str]:
     """The best matrix product of a chip in a format, and whose measurement that is.
 

@@ -1,8 +1,10 @@
 """Plans of several workloads side by side: rows of which a page looks one up."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
+from scaleright.catalog import shared
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_fleets import a_year
 from scaleright.decisions.plan_parts import STEPS, Part
@@ -34,7 +36,13 @@ def plan_rows(workloads: Mapping[str, Workload]) -> dict[str, dict[str, Any]]:
     usd and per (its bill and of what), compared (whether that is one of the bills of several
     ways), and of each step do, why and ask, numbered.
     """
-    return {name: _row(plan(of).parts[0]) for name, of in workloads.items()}
+    return {name: dict(_planned(of)) for name, of in workloads.items()}
+
+
+@shared
+def _planned(of: Workload) -> Mapping[str, Any]:
+    """The row of a workload; each takes seconds."""
+    return MappingProxyType(_row(plan(of).parts[0]))
 
 
 @search

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from scaleright.formulas import search
+from scaleright.formulas import search, unchecked
 from scaleright.inference.curve_point import CurvePoint
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.first_token import reads_alone
@@ -42,6 +42,7 @@ _TABLES, _DIGITS, _NOTHING_S = ("decoding", "reading", "grouped"), 4, 1e-6
 """Tables of a curve, digits of its other numbers, and what a table has for no time."""
 IN_STEPS = (0.0, 0.0, 0.0, 1.0)
 """The `reader` of a curve beside others that have one, where prompts are read in its own steps."""
+_busiest_prompt = unchecked(busiest_prompt)
 APART = ("reader_s", "reader")
 """Numbers of a curve that are of chips beside the engine."""
 _MANY, _LONG, _FAR = 256.0, 4096.0, 8192.0
@@ -129,7 +130,7 @@ class Curve:
 
     def mixed_s(self, beside: Any, chunk: Any, context: Any, length: Any) -> Any:
         """A step that reads prompts beside decoding sequences, but for what these look back on."""
-        each = busiest_prompt(
+        each = _busiest_prompt(
             chunk / self.replicas, length, self.waiting, self.budget / self.replicas
         )
         wide, together = self.replicas * each, beside + chunk

@@ -18,8 +18,11 @@ from typing import Any
 
 import simpy
 
+from scaleright.formulas import unchecked
 from scaleright.inference.curves import Curve
 from scaleright.inference.first_token import AHEAD, front_s
+
+_front_s = unchecked(front_s)
 
 
 @dataclass(slots=True)
@@ -222,7 +225,7 @@ class Engine:
         request.first_s = self.env.now
         others = len(self.writing)
         step_s = self.steps.plain_s(others, self.context) if others else 0.0
-        request.front_s = front_s(float(request.context), others + 1.0, step_s) + AHEAD * step_s
+        request.front_s = _front_s(float(request.context), others + 1.0, step_s) + AHEAD * step_s
         if request.output_tokens <= 1:
             self._end(request)
             return

@@ -44,13 +44,18 @@ class Quantity:
     inputs : what it was computed from: quantities, numbers, truth values, words, tables
     value : what it is at the case
     unit : of the value, in words; empty where nothing has told it
+    operands : the quantities among its inputs, the last one first
+    parameter : the name under which it may be set; None where it may not
     """
 
-    __slots__ = ("__weakref__", "inputs", "operation", "unit", "value")
+    __slots__ = ("__weakref__", "inputs", "operands", "operation", "parameter", "unit", "value")
     __array_ufunc__ = None  # NumPy leaves what it does not know to the operators below
 
     def __init__(self, operation: Operation, inputs: tuple, value: Any):
         self.operation, self.inputs, self.value, self.unit = operation, inputs, value, ""
+        self.operands = tuple(given for given in inputs[::-1] if isinstance(given, Quantity))
+        kind, _, name = operation.name.partition(" ")
+        self.parameter = name if kind == GIVEN else None
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -215,8 +220,7 @@ def derived(name: str, quantity: Quantity) -> Quantity:
 
 def parameter(node: Any) -> str | None:
     """The name under which a quantity may be set, a control's or that of one `derived`."""
-    kind, _, name = node.operation.name.partition(" ") if isinstance(node, Quantity) else ("",) * 3
-    return name if kind == GIVEN else None
+    return node.parameter if isinstance(node, Quantity) else None
 
 
 def control(node: Any) -> str | None:
@@ -279,12 +283,18 @@ def _node(key: tuple, operation: Operation, inputs: tuple, value: Any) -> Quanti
     return known
 
 
-def node_of(key: tuple, operation: Operation, inputs: tuple) -> Quantity:
-    """The one quantity of a key, made of its inputs: for operations that hold more than those."""
+def node_of(
+    key: tuple, operation: Operation, inputs: tuple, value: Callable[[], Any] | None = None
+) -> Quantity:
+    """The one quantity of a key, made of its inputs: for operations that hold more than those.
+
+    value : computes what it is at the case, where that takes less than the operation
+    """
     known = _NODES.get(key)
     if known is not None:
         return known
-    return _node(key, operation, inputs, computed(operation, map(value_of, inputs)))
+    here = value() if value else computed(operation, map(value_of, inputs))
+    return _node(key, operation, inputs, here)
 
 
 def value_of(given: Any) -> Any:
@@ -322,14 +332,13 @@ def in_order(
         elsewhere is left out
     """
     order: dict[Quantity, None] = {}
-    waiting = [(node, False) for node in reversed(list(wanted))]
+    waiting: list[Quantity | None] = [*wanted][::-1]
     while waiting:
-        node, ready = waiting.pop()
-        if ready:
-            order[node] = None
+        node = waiting.pop()
+        if node is None:  # all that the next one is computed from is there
+            order[waiting.pop()] = None
         elif node not in order and node not in known:
-            waiting.append((node, True))
-            if not node.inputs or parameter(node) in there:
-                continue
-            waiting += [(i, False) for i in reversed(node.inputs) if isinstance(i, Quantity)]
+            waiting += (node, None)
+            if node.operands and not (there and node.parameter in there):
+                waiting += node.operands
     return list(order)

@@ -7,8 +7,9 @@ its controls.
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,32 +47,45 @@ def over(
     """
     given = {parameter(of) or "": np.asarray(values) for of, values in rows.items()}
     found = RowSet(name, Rows(given, wanted))
-    return {field: _listed(found, field) for field in wanted}
+    here = functools.cache(lambda: _evaluated(found.rows))
+    return {field: _listed(found, field, here) for field in wanted}
 
 
-def _listed(of: RowSet, field: str) -> Quantity:
-    """A wanted quantity at each row."""
+def _evaluated(rows: Rows) -> dict[str, Any]:
+    """All that is wanted, at each row and at the case: what several quantities need is computed
+    once.
+    """
+    read = {node.parameter for node in in_order(rows.wanted.values())}
+    values = {name: of for name, of in rows.given.items() if name in read}
+    return dict(zip(rows.wanted, evaluate(rows.wanted.values(), values), strict=True))
+
+
+def _listed(of: RowSet, field: str, here: Callable[[], Mapping[str, Any]]) -> Quantity:
+    """A wanted quantity at each row.
+
+    here : what all that is wanted is at each row and at the case
+    """
     wanted, rows = of.rows.wanted[field], of.rows.given
     order = in_order([wanted])
     moving = set[Quantity]()  # with the rows, one `derived` among them
     for node in order:
-        if parameter(node) in rows or any(
-            i in moving for i in node.inputs if isinstance(i, Quantity)
-        ):
+        if node.parameter in rows or any(i in moving for i in node.operands):
             moving.add(node)
-    free = [node for node in order if parameter(node) and node not in moving]
-    read = {parameter(node) for node in order}
-    names = [parameter(node) or "" for node in free]
+    free = [node for node in order if node.parameter and node not in moving]
+    read = {node.parameter for node in order}
+    names = [node.parameter or "" for node in free]
     size = len(next(iter(rows.values())))
+
+    def each(values: Any) -> np.ndarray:
+        return np.broadcast_to(values, (*np.shape(values)[:-1], size))
 
     def compute(*values: Any) -> np.ndarray:
         case = {
             name: np.asarray(value)[..., None] if isinstance(value, np.ndarray) else value
             for name, value in zip(names, values, strict=True)
         }
-        (here,) = evaluate([wanted], case | {name: rows[name] for name in rows if name in read})
-        here = np.asarray(here)
-        return np.broadcast_to(here, (*here.shape[:-1], size))
+        (found,) = evaluate([wanted], case | {name: rows[name] for name in rows if name in read})
+        return each(found)
 
     digest = hashlib.sha256(repr([of.name, field, size]).encode()).hexdigest()[:12]
     operation = Operation(
@@ -80,4 +94,4 @@ def _listed(of: RowSet, field: str) -> Quantity:
     # A list belongs to its rows: those of another case may have some quantities in common.
     together = (id(one) if isinstance(one, Quantity) else one for one in of.rows.wanted.values())
     key = (operation.name, id(wanted), *map(id, free), *together)
-    return node_of(key, operation, tuple(free))
+    return node_of(key, operation, tuple(free), lambda: each(here()[field]))

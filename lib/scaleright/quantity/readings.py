@@ -46,16 +46,16 @@ def evaluate(wanted: Iterable[Quantity], case: Mapping[str, Any]) -> list[Any]:
     _refuse_strangers(order, case)
     values: dict[Quantity, Any] = {}
     for node in order:
-        if (name := parameter(node)) in case:
-            values[node] = case[name]
-        elif any(isinstance(i, Quantity) and i in values for i in node.inputs):
+        if node.parameter in case:
+            values[node] = case[node.parameter]
+        elif any(i in values for i in node.operands):
             inputs = (values.get(i, i.value) if isinstance(i, Quantity) else i for i in node.inputs)
             values[node] = computed(node.operation, inputs)
     return [values.get(node, node.value) for node in wanted]
 
 
 def _refuse_strangers(order: Iterable[Quantity], case: Iterable[str]) -> None:
-    known = [name for node in order if (name := parameter(node))]
+    known = {name: None for node in order if (name := node.parameter)}
     for name in case:
         if name not in known:
             nearest(name, known, "parameter of these quantities")
@@ -81,7 +81,7 @@ def at(wanted: Quantity, **case: Any) -> Any:
     for node in order:
         if (name := parameter(node)) in case:
             there[node] = case[name]
-        elif any(isinstance(i, Quantity) and i in there for i in node.inputs):
+        elif any(i in there for i in node.operands):
             inputs = [there.get(i, i) if isinstance(i, Quantity) else i for i in node.inputs]
             there[node] = _made_of(node.operation, inputs)
     return there.get(wanted, wanted)
@@ -152,9 +152,8 @@ def compiled(
     rows, found = set[Quantity](), Compiled()
     said: dict[Quantity, str] = {} if along else dict(known)
     for node in order:
-        inputs = [i for i in node.inputs if isinstance(i, Quantity)]
-        name = parameter(node) if parameter(node) in along else control(node)
-        if name in along or any(i in rows for i in inputs):
+        name = node.parameter if node.parameter in along else control(node)
+        if name in along or any(i in rows for i in node.operands):
             rows.add(node)
             if node.operation.rows is not None:
                 raise ValueError(
@@ -188,10 +187,7 @@ def _names(
 ) -> dict[Quantity, str]:
     """Names of what is wanted, and of what is used more than once or is a table."""
     uses = Counter(
-        given
-        for node in order
-        for given in node.inputs * (1 + node.operation.repeats)
-        if isinstance(given, Quantity)
+        given for node in order for given in node.operands * (1 + node.operation.repeats)
     )
     names = {node: name for name, node in reversed(list(wanted.items())) if not control(node)}
     taken = {*wanted, *along.values(), *known.values(), *filter(None, map(parameter, order))}
@@ -223,4 +219,6 @@ def literal(value: Any, short: bool = False) -> str:
         value = int(value)
     if short and type(value) is float and value > 0:
         return repr(value).removeprefix("0").replace("e-0", "e-")
-    return f"({value})" if type(value) in (int, float) and value < 0 else json.dumps(value)
+    if type(value) in (int, float):  # as `json` has them, which takes longer
+        return f"({value})" if value < 0 else repr(value)
+    return json.dumps(value)
