@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
+from types import MappingProxyType
 from typing import Any, Self
 
 from scaleright import catalog
@@ -125,30 +126,40 @@ class Engines:
         'no node holds the model'
         """
         named = models if isinstance(models, Mapping) else {name: name for name in models}
-        shapes = {name: catalog.model(of).name for name, of in named.items()}
-        pairs = [*product(named, accelerators)]
-        every = {(name, chip): node_engines(shapes[name], chip) for name, chip in pairs}
-        usual = {
-            (name, chip): usual_format(catalog.model(named[name]), catalog.accelerator(chip))
-            for name, chip in pairs
-        }
-        found = {
-            (*pair, form): every[pair].get(form)
-            for pair in pairs
-            for form in dict.fromkeys((usual[pair], *formats))
-        }
-        most = max(len(of[1]) for of in found.values() if of)
-        apart = apart_places(of[1] for of in found.values() if of)
-        rows = {key: _row(of, most, apart) for key, of in found.items()}
-        rows |= {(*pair, USUAL): rows[*pair, form] for pair, form in usual.items()}
+        rows = dict(_rows(tuple(named.items()), tuple(accelerators), tuple(formats)))
         for name, (chip, why) in product(named, (unknown or {}).items()):
             rows |= {(name, chip, form): why for form in (USUAL, *formats)}
-        return cls(Table(rows, "none"), Formats.of(named, pairs))
+        return cls(Table(rows, "none"), Formats.of(named, product(named, accelerators)))
 
     def weights(self, model: Any, accelerator: Any, precision: Any) -> Weights:
         """In which format a model is served on a chip, of what is chosen."""
         lacking = self.rows.row(model, accelerator, precision).why
         return self.formats.weights(model, accelerator, precision, lacking)
+
+
+@catalog.shared
+def _rows(
+    models: tuple[tuple[str, str], ...], accelerators: tuple[str, ...], formats: tuple[str, ...]
+) -> Mapping[tuple[str, str, str], Mapping[str, Any] | str]:
+    """The rows of `Engines`: those of one page are read at once.
+
+    models : what each is called, and its name
+    """
+    pairs = [*product(dict(models), accelerators)]
+    shapes = {name: catalog.model(of) for name, of in models}
+    every = {(name, chip): node_engines(shapes[name].name, chip) for name, chip in pairs}
+    usual = {
+        (name, chip): usual_format(shapes[name], catalog.accelerator(chip)) for name, chip in pairs
+    }
+    found = {
+        (*pair, form): every[pair].get(form)
+        for pair in pairs
+        for form in dict.fromkeys((usual[pair], *formats))
+    }
+    most = max(len(of[1]) for of in found.values() if of)
+    apart = apart_places(of[1] for of in found.values() if of)
+    rows = {key: _row(of, most, apart) for key, of in found.items()}
+    return MappingProxyType(rows | {(*pair, USUAL): rows[*pair, of] for pair, of in usual.items()})
 
 
 def _row(
