@@ -10,11 +10,12 @@ other models of those that are not much slower.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby, product
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
-from scaleright.catalog import Accelerator, accelerator, model, remembered
+from scaleright.catalog import Accelerator, accelerator, model, remembered, shared
 from scaleright.costs.clusters import cluster_chips
 from scaleright.formulas import search
 from scaleright.ops import item, maximum, minimum, where
@@ -114,6 +115,21 @@ def update_steps(
     return found
 
 
+@shared
+def _rows(
+    models: tuple[str, ...], sizes: tuple[int, ...], names: tuple[str, ...]
+) -> Mapping[tuple[str, str, int, int], Mapping[str, list[float]]]:
+    """The rows of `Updates`: those of one page are read at once."""
+    none, table = [np.nan] * len(COLUMNS), {}
+    for name, words, size, sequence in product(models, TASKS, sizes, SEQUENCES):
+        steps = update_steps(name, TASKS[words], size, sequence, names)
+        rows = [steps.get(of, none) for of in names]
+        table[name, words, size, sequence] = dict(
+            zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)
+        )
+    return MappingProxyType(table)
+
+
 @dataclass(frozen=True)
 class Update:
     """Learning on so many chips, in a layout that leaves room for what else is held.
@@ -152,14 +168,7 @@ class Updates:
         (True, True)
         """
         names, sizes = tuple(names or cluster_chips()), tuple(sizes)
-        none, table = [np.nan] * len(COLUMNS), {}
-        for name, words, size, sequence in product(dict.fromkeys(models), TASKS, sizes, SEQUENCES):
-            found = update_steps(name, TASKS[words], size, sequence, names)
-            rows = [found.get(of, none) for of in names]
-            table[name, words, size, sequence] = dict(
-                zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)
-            )
-        return cls(sizes, Table(table), names)
+        return cls(sizes, Table(_rows(tuple(dict.fromkeys(models)), sizes, names)), names)
 
     def on(
         self, name: Any, trained: Any, chip: Any, chips: Any, tokens: Any, free_bytes: Any

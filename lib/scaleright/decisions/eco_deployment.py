@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scaleright.catalog import accelerator, accelerators, model, remembered
 from scaleright.costs.price_performance import joules_per_tflop
@@ -200,11 +199,13 @@ def measured(batches: Iterable[int]) -> dict[tuple[str, str, int, str], dict[str
     >>> point["precision"], int(point["fuller_to"]), point["chip_to"], point["model_to"]
     ('BF16', 768, 'B200', 'Llama-3.1-8B')
     """
-    seen, found = chat_energy(), {}
-    pairs = [*dict.fromkeys(zip(seen["model"], seen["accelerator"], strict=True))]
+    every, found = chat_energy(), {}
+    pairs = dict.fromkeys(zip(every["model"], every["accelerator"], strict=True))
     usual = {pair: measured_format(*pair) for pair in pairs}
-    in_usual = seen["precision"] == [usual[of.model, of.accelerator] for of in seen.itertuples()]
-    for pair in pairs:
+    rows = ordered(every, "joules_per_token")
+    seen = {name: rows[name].to_numpy() for name in rows}
+    in_usual = seen["precision"] == [usual[of.model, of.accelerator] for of in rows.itertuples()]
+    for pair in usual:
         same_model, same_chip = seen["model"] == pair[0], seen["accelerator"] == pair[1]
         for batch, form in product(batches, (USUAL, *measured_formats(*pair))):
             row = chat_energy_at(*pair, batch, form)
@@ -215,19 +216,23 @@ def measured(batches: Iterable[int]) -> dict[tuple[str, str, int, str], dict[str
             found[*pair, batch, form] = (
                 {name: row[name] for name in (*_TOLD, *DRAWN)}
                 | {"weight_bytes": held_bytes(pair[0], row["precision"])}
-                | _least_hungry(seen[here & same_form], "fuller", "batch")
-                | _least_hungry(seen[here & ~same_form & alike], "form", "precision")
-                | _least_hungry(seen[same_model & ~same_chip & others], "chip", "accelerator")
-                | _least_hungry(seen[same_chip & ~same_model & others], "model", "model")
+                | _least_hungry(seen, here & same_form, "fuller", "batch")
+                | _least_hungry(seen, here & ~same_form & alike, "form", "precision")
+                | _least_hungry(seen, same_model & ~same_chip & others, "chip", "accelerator")
+                | _least_hungry(seen, same_chip & ~same_model & others, "model", "model")
             )
     return found
 
 
-def _least_hungry(rows: pd.DataFrame, change: str, column: str) -> dict[str, Any]:
-    """The row that takes the least energy for a token, by the column that changes; no word and NaN
-    if there is none.
+def _least_hungry(
+    seen: Mapping[str, np.ndarray], among: np.ndarray, change: str, column: str
+) -> dict[str, Any]:
+    """The row among some that takes the least energy for a token, by the column that changes; no
+    word and NaN if there is none.
+
+    seen : columns of rows, ordered by that energy
     """
     row = {column: "", **dict.fromkeys(DRAWN, np.nan)}
-    if len(rows):
-        row = ordered(rows, "joules_per_token").iloc[0]
+    if among.any():
+        row = {name: seen[name][among.argmax()] for name in row}
     return {f"{change}_to": row[column]} | {f"{change}_{name}": row[name] for name in DRAWN}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import fact, model, remembered, table
+from scaleright.catalog import fact, model, remembered, shared, table
 from scaleright.decisions.post_training import ALL, Tables, job
 from scaleright.formulas import lookup, search
 from scaleright.inference.engine_tables import engines_in
@@ -63,7 +63,7 @@ def _predicted(row: dict[str, Any]) -> tuple[float, str]:
 
 
 @search
-@remembered
+@shared
 def published_runs() -> pd.DataFrame:
     """Published runs with the time that their phases take (`phases`, in the unit of `measured`),
     real over predicted (`ratio` [1]), and why one has none (`why`).

@@ -238,13 +238,17 @@ def apply(operation: Operation, *inputs: Any) -> Quantity:
 
     A number has the digits of a `units.figure` from here on: those that a page is given.
     """
-    plain = tuple(_settled(i.item() if isinstance(i, np.generic) else i) for i in inputs)
-    for given in plain:
-        packed = given.operation.element if isinstance(given, Quantity) else None
-        if packed and packed is not operation:
-            raise TypeError(f"{operation.name}: a page has this list packed; take its elements")
-    told = tuple(id(i) if isinstance(i, Quantity) else (type(i), i) for i in plain)
-    return _node((operation.name, *told), operation, plain, None)
+    plain, key = [], [operation.name]
+    for given in inputs:
+        if isinstance(given, Quantity):
+            if (packed := given.operation.element) and packed is not operation:
+                raise TypeError(f"{operation.name}: a page has this list packed; take its elements")
+            key.append(id(given))
+        else:
+            given = _settled(given.item() if isinstance(given, np.generic) else given)
+            key.append((type(given), given))
+        plain.append(given)
+    return _node(tuple(key), operation, tuple(plain), None)
 
 
 WRITTEN_OUT = 1e15
