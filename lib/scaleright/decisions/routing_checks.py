@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import remembered, table
+from scaleright.catalog import remembered, shared, table
 from scaleright.decisions.routing import caught_at, check_odds, gained_share, lost_share
 from scaleright.decisions.routing_evidence import nested_mean
 from scaleright.formulas import lookup, search
@@ -170,7 +170,7 @@ def _at_bills(benchmark: str, odds: float, whole: bool = True) -> np.ndarray:
     return np.array([found.right_at(bill) for bill in cascades["usd_per_thousand"]])
 
 
-@remembered
+@shared
 def _errors() -> pd.DataFrame:
     """Errors of the share of right answers by odds and benchmark [1], a row a published cascade."""
     found = []
@@ -195,7 +195,7 @@ def cascade_odds(without: str = "") -> float:
     return float(errors.idxmin())
 
 
-@remembered
+@shared
 def cascades() -> pd.DataFrame:
     """Published cascades beside what the odds of the other benchmarks' cascades predict.
 

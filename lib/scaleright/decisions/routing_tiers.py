@@ -143,18 +143,21 @@ class OwnTier:
         demand = self.demand.part(share)
         return node_speed(self.engines, *self.served, "usual", self.load, self.pace, demand)
 
-    def busy(self, share: Any = 1.0) -> Busy:
+    def busy(self, share: Any = 1.0, speed: NodeSpeed | None = None) -> Busy:
         """How busy the engines are that serve such a share of all requests; of a part by some
         hours of the day.
+
+        speed : of these engines, where it is known
         """
         hours = SOME_HOURS if isinstance(share, Quantity) else HOURS
-        engine = self.speed(share).seated
+        engine = (speed or self.speed(share)).seated
         return self.demand.part(share).busy(engine, self.load, self.as_set, hours)
 
     def at(self, share: Any) -> Tier:
         """The tier where such a share of all requests reaches it."""
         some = maximum(share, LEAST_SHARE)
-        speed, busy, answer = self.speed(some), self.busy(some), self.load.output_tokens
+        speed, answer = self.speed(some), self.load.output_tokens
+        busy = self.busy(some, speed)
         rented = usd_per_million_tokens(self.hour_usd, speed.tokens_per_s, busy.share)
         own_s = speed.ttft_s + answer * speed.tpot_s
         return Tier(

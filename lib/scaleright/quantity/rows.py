@@ -191,6 +191,8 @@ def _rows(table: Mapping) -> tuple[tuple[str, ...], dict[str, tuple], tuple]:
         raise ValueError(f"choose: rows with columns {sorted(odd[0])} and {sorted(columns)}")
 
     def settled(value: Any) -> Any:
+        if type(value) is float:  # as most are
+            return figure(value) if math.isfinite(value) else one_nan(value)
         value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
         if isinstance(value, (list, tuple)):
             return tuple(map(settled, value))
