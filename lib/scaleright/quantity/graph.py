@@ -238,7 +238,7 @@ def apply(operation: Operation, *inputs: Any) -> Quantity:
 
     A number has the digits of a `units.figure` from here on: those that a page is given.
     """
-    plain, key = [], [operation.name]
+    plain, key = list[Any](), list[Any]([operation.name])
     for given in inputs:
         if isinstance(given, Quantity):
             if (packed := given.operation.element) and packed is not operation:
@@ -336,7 +336,7 @@ def in_order(
         elsewhere is left out
     """
     order: dict[Quantity, None] = {}
-    waiting: list[Quantity | None] = [*wanted][::-1]
+    waiting: list[Any] = [*wanted][::-1]
     while waiting:
         node = waiting.pop()
         if node is None:  # all that the next one is computed from is there
