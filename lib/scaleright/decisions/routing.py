@@ -101,7 +101,6 @@ def nested_share(small, large, only_small):
 PAIR = dict.fromkeys(("small_usd", "check_usd"), NON_NEGATIVE)
 PAIR |= dict.fromkeys(("large_usd", "after_usd"), POSITIVE)
 _FLAGS = {"false_alarm": SHARE, "caught": SHARE}
-_RATES = dict.fromkeys(("small", "gained", "lost"), SHARE)
 
 
 @closed_form(small=SHARE, **_FLAGS)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import Accelerator, accelerator, best_matmul, fact
+from scaleright.catalog import Accelerator, accelerator, fact
 from scaleright.formulas import search
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.lengths import Load
 from scaleright.inference.pacing import fastest
+from scaleright.market import matmul_chips
 
 NO_HURRY_S = 1e3
 """A time of a token that no engine takes [s]: where nothing limits it."""
@@ -33,7 +34,7 @@ def chip_limits(name: str) -> dict[str, float]:
     chip: Accelerator = accelerator(name)
     precision = next(known for known in ("fp4", "fp8", "bf16") if known in chip.dense)
     return {
-        "peak_flops": chip.dense[precision] * (best_matmul(chip, "bf16")[0] / chip.dense["bf16"]),
+        "peak_flops": chip.dense[precision] * matmul_chips()[chip.name]["compute_efficiency"],
         "memory_bytes": chip.require("memory_bytes"),
         "bytes_per_s": chip.require("memory_bytes_per_s") * fact("memory_bandwidth_efficiency"),
         "chips": domain(name),

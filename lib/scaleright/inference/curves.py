@@ -42,11 +42,11 @@ _TABLES, _DIGITS, _NOTHING_S = ("decoding", "reading", "grouped"), 4, 1e-6
 """Tables of a curve, digits of its other numbers, and what a table has for no time."""
 IN_STEPS = (0.0, 0.0, 0.0, 1.0)
 """The `reader` of a curve beside others that have one, where prompts are read in its own steps."""
-_busiest_prompt = unchecked(busiest_prompt)
 APART = ("reader_s", "reader")
 """Numbers of a curve that are of chips beside the engine."""
 _MANY, _LONG, _FAR = 256.0, 4096.0, 8192.0
 """Sequences, prompt tokens and tokens of context at which slopes are taken."""
+_busiest_prompt = unchecked(busiest_prompt)
 
 
 def _between(table: Any, points: Sequence[float], x: Any) -> Any:

@@ -63,11 +63,6 @@ def _displaying(show: Show | None) -> Callable[..., None]:
     return display
 
 
-def computed(book: Book, chapter: str, case: Case) -> dict[str, Any]:
-    """What a chapter's cells have named by the time of its answer; what they show is not."""
-    return run_cells(to_answer(book, chapter), case)
-
-
 def to_answer(book: Book, chapter: str) -> tuple[Code, ...]:
     """The cells of a chapter up to the one that answers; empty if none does."""
     cells = code_cells(book.text(book.chapter(chapter)))

@@ -55,7 +55,7 @@ def evaluate(wanted: Iterable[Quantity], case: Mapping[str, Any]) -> list[Any]:
 
 
 def _refuse_strangers(order: Iterable[Quantity], case: Iterable[str]) -> None:
-    known = {name: None for node in order if (name := node.parameter)}
+    known = {node.parameter: None for node in order if node.parameter}
     for name in case:
         if name not in known:
             nearest(name, known, "parameter of these quantities")
@@ -79,8 +79,8 @@ def at(wanted: Quantity, **case: Any) -> Any:
     _refuse_strangers(order, case)
     there: dict[Quantity, Any] = {}
     for node in order:
-        if (name := parameter(node)) in case:
-            there[node] = case[name]
+        if node.parameter in case:
+            there[node] = case[node.parameter]
         elif any(i in there for i in node.operands):
             inputs = [there.get(i, i) if isinstance(i, Quantity) else i for i in node.inputs]
             there[node] = _made_of(node.operation, inputs)
@@ -99,7 +99,7 @@ def _made_of(operation: Operation, inputs: list[Any]) -> Any:
         operation = ELEMENT  # of a list that is written out
     if operation.name == "if" and isinstance(first, bool):
         return others[0] if first else others[1]
-    if any(isinstance(i, Quantity) and (i.inputs or parameter(i)) for i in inputs):
+    if any(isinstance(i, Quantity) and (i.inputs or i.parameter) for i in inputs):
         return apply(operation, *inputs)
     value = computed(operation, map(value_of, inputs))
     return apply(operation, *inputs) if isinstance(value, np.ndarray) else value
