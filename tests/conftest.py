@@ -4,14 +4,11 @@ kernels that ignore the user's profile.
 
 from __future__ import annotations
 
-import fcntl
-import functools
 import gc
 import importlib
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from multiprocessing import forkserver, util
@@ -19,17 +16,15 @@ from pathlib import Path
 
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
 import pytest
+from built import ROOT, findings, site
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from scaleright import REMEMBERED, catalog
 from scaleright.press import Book
 from scaleright.press.execute import kernel_environment
-from scaleright.press.staleness import Inputs
 from shares import share
 from small_book import small_book
 from spoiled import Spoiled
 from xdist.scheduler import LoadScopeScheduling
-
-ROOT = Path(__file__).resolve().parents[1]
 
 NIGHTLY = os.environ.get("SCALERIGHT_NIGHTLY") == "1"
 """Whether all is run, and more of it, that a pull request need not wait for."""
@@ -81,19 +76,13 @@ def pytest_configure(config: pytest.Config) -> None:
         nbval_kernels.set_up(config)
 
 
-@functools.cache
-def findings() -> str:
-    """The folder of what builds of the same library and tables find."""
-    return str(Inputs(Book(ROOT)).remembered())
-
-
 @contextmanager
 def found_in_builds() -> Iterator[None]:
     """Find what such builds find, unless one, or a neighbor, has found it already; for what
     replaces nothing of the library.
     """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv(REMEMBERED, findings())
+        patched.setenv(REMEMBERED, str(findings()))
         yield
 
 
@@ -194,9 +183,11 @@ _FIRST = (
     "tests/test_processors",
     "tests/test_press",
     "tests/sweep/",
-    "notebooks/",
 )
 """One test that builds the site, beside it what takes long without it."""
+
+_AFTER = "notebooks/"
+"""What reads what that build has found, before those that start no process."""
 
 _LAST = "tests/pages/"
 """The browser's driver leaves an event loop running in its worker, in which no other can be run."""
@@ -233,12 +224,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log) -> Shares:
 def _rank(item: pytest.Item) -> int:
     places = [rank for rank, name in enumerate(_FIRST) if item.nodeid.startswith(name)]
     if item.nodeid.startswith(_LAST):
-        return len(_FIRST) + 2
-    return places[0] if places else len(_FIRST) + (not item.get_closest_marker("processes"))
+        return len(_FIRST) + 3
+    if item.nodeid.startswith(_AFTER):
+        return len(_FIRST) + 1
+    return places[0] if places else len(_FIRST) + 2 * (not item.get_closest_marker("processes"))
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What is imported stays to the end: the collector need not look through it again and again."""
+    if session.config.getoption("nbval", default=False):
+        import nbval_kernels
+
+        nbval_kernels.begins(session.items)
     gc.freeze()
     gc.set_threshold(10_000, 50, 50)
     gc.enable()
@@ -271,25 +268,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def html() -> Path:
-    """The folder of the site: brought up to date once, by the first worker that asks for it."""
-    given = os.environ.get("SCALERIGHT_SITE")
-    folder = Path(given) if given else ROOT / "_build" / "html"
-    if not given:
-        folder.parent.mkdir(exist_ok=True)
-        with (folder.parent / ".tests.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            done = subprocess.run(
-                [sys.executable, "-m", "scaleright.cli", "book"],
-                cwd=ROOT,
-                text=True,
-                capture_output=True,
-                check=False,
-            )
-        if done.returncode:
-            said = f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
-            pytest.fail(f"scaleright book failed, so there is no site:\n{said}", pytrace=False)
-    if not (folder / "index.html").is_file():
-        pytest.fail(f"no site at {folder}: run make book", pytrace=False)
+    """The folder of the site, see `built`."""
+    folder, wrong = site()
+    if wrong:
+        pytest.fail(wrong, pytrace=False)
     return folder
 
 

@@ -1,34 +1,44 @@
 """nbval as these tests run it: in kernels that start from nothing, as a reader's do, on another
 processor than this one, and with outputs compared whole.
 
-The build of the site forks its kernels from a process that has imported and found what every
-chapter asks for, and hands on what one chapter found to the others, on this processor;
-`test_site_is_built` compares what those give. Between the two, what depends on what a kernel has
-done before is found, and so is what depends on the processor.
+The build of the site forks its kernels from a process that has imported what every chapter asks
+for, on this processor, and finds all that they find in the tables; `test_site_is_built` compares
+what those give. Between the two, what depends on what a kernel has done before is found, and so is
+what depends on the processor. In a session that builds the site, kernels here read what that build
+has found, so that each finding is computed once; in one that does not, they find all themselves, as
+those of `make cold` do every night.
 """
 
 from __future__ import annotations
 
+import functools
 import json
+import os
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbval.kernel
 import nbval.plugin
 import pytest
+from built import findings, site
 from jupyter_client import KernelManager
 from processors import without_avx2
 from scaleright import REMEMBERED
 from scaleright.press.execute import kernel_sockets
 
+_opened = ExitStack()
+"""What is there until the session ends."""
+
 
 def set_up(config: pytest.Config) -> None:
     """Have nbval start its kernels there and compare so."""
-    opened = ExitStack()
-    config.add_cleanup(opened.close)
+    config.add_cleanup(_opened.close)
     nbval.kernel.KernelManager = lambda **options: ElsewhereKernelManager(
-        config=opened.enter_context(kernel_sockets()), **options
+        config=_opened.enter_context(kernel_sockets()), **options
     )
     # For a log of whole messages that nobody reads: half of nbval's own time.
     nbval.kernel.pformat = lambda message: message["msg_type"]
@@ -36,13 +46,35 @@ def set_up(config: pytest.Config) -> None:
     cell.compare_outputs = whole(cell.compare_outputs)
 
 
+def begins(items: Iterable[pytest.Item]) -> None:
+    """Take note of what a session runs."""
+    names = {item.nodeid.partition("::")[0] for item in items}
+    ElsewhereKernelManager.after_build = "tests/test_site_is_built.py" in names
+
+
 class ElsewhereKernelManager(KernelManager):
-    """Jupyter's, whose kernels run on that processor and find all for themselves."""
+    """Jupyter's, whose kernels run on that processor."""
+
+    after_build = False
+    """Whether they wait for the site to be built, and read what its build has found."""
 
     async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
-        found_here = {name: value for name, value in options["env"].items() if name != REMEMBERED}
-        options["env"] = found_here | without_avx2()
+        env = {name: value for name, value in options["env"].items() if name != REMEMBERED}
+        if self.after_build:
+            env[REMEMBERED] = found_by_the_build()
+        options["env"] = env | without_avx2()
         await super()._async_launch_kernel(kernel_cmd, **options)
+
+
+@functools.cache
+def found_by_the_build() -> str:
+    """A folder of links to what the build of the site has found: what is found here, on another
+    processor, is nobody else's.
+    """
+    site()
+    found = findings()
+    there = Path(_opened.enter_context(TemporaryDirectory(prefix="other-", dir=found.parents[1])))
+    return str(shutil.copytree(found, there / found.name, copy_function=os.link))
 
 
 def whole(compare: Callable) -> Callable:

@@ -68,6 +68,11 @@ def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
     return reached, moved, followed
 
 
+def unmoved(opened: Visit, name: str, values: list, beside: dict) -> bool:
+    """Whether nothing that a reader sees changes at any of these values, beside others."""
+    return opened.ask("(given) => probe.silent(...given)", [name, values, beside])
+
+
 def silent(opened: Visit, names: Iterable[str]) -> list[str]:
     """Those of these controls that change nothing which a reader sees, whatever their value."""
     controls = opened.controls()
@@ -77,15 +82,15 @@ def silent(opened: Visit, names: Iterable[str]) -> list[str]:
     others = {c["name"]: stops(c) for c in controls.values() if c["kind"] == "choice"}
     choices = [{name: of[at]} for at in (0, -1) for name, of in others.items()]
     besides = [{}, *rounds(controls, "number")[-1:], *choices]
-    still = opened.ask("(given) => probe.still(...given)", [tried, besides])
+    # Words are told sooner than charts are drawn, and most controls move some by themselves.
+    still = opened.ask("(given) => probe.still(...given)", [tried, besides[:1]])
+    still = [name for name in still if unmoved(opened, name, tried[name], besides[0])]
+    tried = {name: tried[name] for name in still}
+    still = opened.ask("(given) => probe.still(...given)", [tried, besides[1:]]) if still else []
     return [
         name
         for name in still
-        if all(
-            opened.ask("(given) => probe.silent(...given)", [name, tried[name], beside])
-            for beside in besides
-            if name not in beside
-        )
+        if all(unmoved(opened, name, tried[name], of) for of in besides[1:] if name not in of)
     ]
 
 

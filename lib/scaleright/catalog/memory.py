@@ -140,12 +140,20 @@ def _find_once(function: Callable, given: tuple, named: Mapping, told: Any) -> t
     place = None if "<" in name else kept_by(function.__module__)
     others = [*map(state, dict.fromkeys(_modules_of([*given, *named.values()])))] if place else []
     if place is None or not all(others):
-        return _find(function, given, named)
+        return _as_read(_find(function, given, named))
     try:
         full, find = f"{function.__module__}.{name}", _kept_in(place)
         return pickle.loads(find(full, (told, *others), function, given, named))  # noqa: S301, ours
     except pickle.PicklingError:
         return _find(function, given, named)
+
+
+def _as_read(found: Any) -> Any:
+    """What is found, as another process reads it: no page may depend on who has found it."""
+    try:
+        return pickle.loads(pickle.dumps(found))  # noqa: S301, ours
+    except (pickle.PicklingError, AttributeError, TypeError):  # it is kept for nobody
+        return found
 
 
 def _modules_of(values: Iterable[Any]) -> Iterator[str]:

@@ -111,21 +111,17 @@ class Rents(NamedTuple):
 
 
 @shared
-def _sold(names: tuple[str, ...]) -> tuple[dict, dict, dict]:
-    """What an hour of some chips costs, under each contract and from each seller; and in words the
-    contracts of each, and the sellers under each contract.
+def _sold(name: str) -> tuple[dict, dict, dict]:
+    """What an hour of a chip costs, under each contract and from each seller; and in words its
+    contracts, and the sellers under each of them.
     """
     columns = ("usd", "low", "high", "counted", "age")
-    found = [hour(n, c, s) for n in names for c in contracts(n) for s in sellers(n, c)]
-    prices = {
-        (of.accelerator, of.contract, of.seller): {c: getattr(of, c) for c in columns}
-        for of in found
-    }
-    sold = {n: of for n in names if (of := contracts(n))}
+    sold = {of: sellers(name, of) for of in contracts(name)}
+    found = [hour(name, contract, who) for contract, of in sold.items() for who in of]
     return (
-        prices,
-        {n: {"words": ", ".join(of)} for n, of in sold.items()},
-        {(n, c): {"words": ", ".join(sellers(n, c))} for n, of in sold.items() for c in of},
+        {(name, of.contract, of.seller): {c: getattr(of, c) for c in columns} for of in found},
+        {name: {"words": ", ".join(sold)}} if sold else {},
+        {(name, contract): {"words": ", ".join(of)} for contract, of in sold.items()},
     )
 
 
@@ -144,7 +140,10 @@ class Hours:
 
     def __init__(self, names: Sequence[str]):
         self.names = tuple(names)
-        prices, contracts_of, sellers_of = _sold(self.names)
+        prices, contracts_of, sellers_of = dict[Any, dict](), dict[Any, dict](), dict[Any, dict]()
+        for name in self.names:
+            for known, of in zip((prices, contracts_of, sellers_of), _sold(name), strict=True):
+                known |= of
         self._prices = Table(prices, otherwise="none")
         self._contracts = Table(contracts_of, "none")
         self._sellers = Table(sellers_of, "none")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from scaleright import MODULES
-from scaleright.files import write_whole
+from scaleright.files import MOST_TABLE, read_bytes, write_whole
 from scaleright.outputs import TABLES_MIME
 from scaleright.press import Book
 from scaleright.press.execute import Job, Run, carried
@@ -73,14 +73,15 @@ class Inputs:
     """
 
     def __init__(self, book: Book, library: Path = LIBRARY):
-        self.book = book
+        self.book, self.scenarios = book, read(book)
         found = sorted(library.glob(f"{PACKAGE}/**/*.py"))
         paths = {path.relative_to(library).as_posix(): path for path in found}
         paths |= {path.relative_to(book.root).as_posix(): path for path in _files(book)}
-        self._digests = {name: _hash(path.read_bytes()) for name, path in paths.items()}
+        self._digests = {
+            name: _hash(read_bytes(path, name, MOST_TABLE)) for name, path in paths.items()
+        }
         self._digests |= _tables(book) | _environment(book)
         self._digests["the setup cell"] = _hash(setup_source(book.root))
-        self.scenarios = read(book)
         for of in self.scenarios:
             values = json.dumps(of.parameters, sort_keys=True, default=str)
             self._digests[_case(of.chapter, of.name)] = _hash(values)
