@@ -88,6 +88,20 @@ def test_a_company_counts_once_and_a_gateway_not_at_all():
     assert market.open_models().set_index("release").loc["Qwen3-14B", "companies"] == 2
 
 
+def test_each_kind_of_token_has_the_price_of_its_own_column():
+    """Where a company offers a model once: what the table has is what it asks."""
+    seen = 0
+    for name, offers in market.api_prices().groupby("release"):
+        once = offers.drop_duplicates("company", keep=False).query("offer != 'gateway'")
+        for row in once.itertuples():
+            price, asked = market.api_price(name, row.company), row.input_usd_per_million
+            assert (price.input.best, price.output.best) == (asked, row.output_usd_per_million)
+            cached = row.cache_read_usd_per_million
+            assert price.cache_read.best == (asked if np.isnan(cached) else cached)
+            seen += asked != row.output_usd_per_million
+    assert seen > 100
+
+
 def test_open_models_with_a_price_and_a_speed():
     """What the break-even can be drawn for."""
     speeds = operating_points()["model"]  # noqa: F841, @speeds

@@ -149,6 +149,9 @@ def test_a_published_count_that_no_shape_has_is_refused(spoiled):
         ("rental_prices", ",6.88,", ",0.0688,", "0.0688 is 0.0"),
         ("electricity_prices", ",0.239,", ",23.9,", "23.9 is not allowed: at least 0.005"),
         ("electricity_prices", ",0.239,", ",0.0239,", "do not rise"),
+        ("electricity_prices", ",0.045,0.066,0.09,", ",0.45,0.66,0.9,", "0.66 is not plausible"),
+        ("electricity_prices", ",0.045,0.07,0.11,", ",0.45,0.7,1.1,", "0.7 is not plausible"),
+        ("electricity_prices", ",0.045,0.066,0.09,", ",0.01,0.022,0.03,", "0.022 is 0.1"),
         ("measured/training", ",384,", ",3.5,", "column accelerators: '3.5' is not an integer"),
     ],
 )

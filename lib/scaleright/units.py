@@ -3,6 +3,9 @@
 Conventions of the whole book: SI decimal units (1 GB = 1e9 B); throughput of tensor units is dense;
 money is in US dollars of the date its source states; a year of operation has 8,766 hours.
 
+>>> JOULES_PER_KWH, HOURS_PER_YEAR, SECONDS_PER_YEAR
+(3600000.0, 8766.0, 31557600.0)
+
 The words are polymorphic as formulas are: of a Vega expression they are the expression of the same
 words, so that a sentence computed in the notebook and the one that a slider changes read alike.
 """

@@ -3,11 +3,12 @@ commitments counted in.
 """
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import DataError, table
+from scaleright.catalog import DataError, remembered, table
 from scaleright.costs.commitment import (
     committed_usd_per_used_hour,
     mean_price_over_first,
@@ -59,7 +60,8 @@ def egress_by_segment() -> dict[str, float]:
     return {"hyperscaler": price.best, "neocloud": price.low, "marketplace": price.low}
 
 
-def commitments() -> dict[str, dict[int, float]]:
+@remembered
+def commitments() -> Mapping[str, Mapping[int, float]]:
     """Committed over on-demand price by provider and term in years, for providers that state or
     list one [1].
 
@@ -73,10 +75,11 @@ def commitments() -> dict[str, dict[int, float]]:
         ]
     ).drop_duplicates()
     terms = known.sort_values(["provider", "term_years"])
-    return {
+    found = {
         provider: {int(years): commitment_ratio(provider, int(years)).best for years in group}
         for provider, group in terms.groupby("provider")["term_years"]
     }
+    return MappingProxyType({name: MappingProxyType(of) for name, of in found.items()})
 
 
 def commitment_terms() -> dict[str, dict[str, float]]:
@@ -92,12 +95,13 @@ def commitment_terms() -> dict[str, dict[str, float]]:
     }
 
 
-def commits(chip: str) -> list[str]:
+@remembered
+def commits(chip: str) -> tuple[str, ...]:
     """Providers of `commitment_terms` that list a chip now, on demand or committed: a discount on
     what nobody there rents out is none.
 
     >>> commits("RTX 4090"), "AWS" in commits("H100 SXM")
-    ([], True)
+    ((), True)
     """
     cards, pairs = spread(None, "on_demand"), paired_ratios()
     there = {
@@ -105,7 +109,7 @@ def commits(chip: str) -> list[str]:
         for rows in (cards, pairs)
         for provider in rows.loc[rows["accelerator"] == chip, "provider"]
     }
-    return [name for name in commitment_terms() if name in there]
+    return tuple(name for name in commitment_terms() if name in there)
 
 
 def require_commitment(chip: str, provider: str | None) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from scaleright.catalog import shared
 from scaleright.formulas import lookup, simulation
 from scaleright.inference.day import DayFleet
 from scaleright.inference.engine_events import Steps
@@ -77,28 +78,53 @@ class DayCase:
     interruptions_per_hour: float = 0.0
     seed: int = 0
 
-    @property
-    def steps(self) -> Steps:
-        """The steps of the engine of the fleet."""
-        of = self.fleet.engine
-        _, known = engines_in(self.model, self.accelerator)
-        one = next(one for one in known if not one.reader and one.chips == value_of(of.chips))
-        return Steps(one, int(value_of(of.seats)))
-
     def run(self, engines: int, requests_per_s: float) -> Run:
         """So many engines at a steady mean rate."""
         part = min(1.0, MOST / LEAST_S / requests_per_s)
         whole = max(round(engines * part), 1)
         rate = requests_per_s * whole / engines
-        span_s = min(max(MOST / rate, LEAST_S), MOST_S)
-        coming = requests(self.trace, [rate], span_s, self.seed, self.cached_share)
-        rules = Rules(
-            whole,
-            startup_s=self.startup_s,
-            interruptions_per_hour=self.interruptions_per_hour,
-            seed=self.seed,
-        )
-        return simulated(self.steps, coming, rules)
+        return self.through((rate,), (whole,), min(max(MOST / rate, LEAST_S), MOST_S))
+
+    def through(
+        self, rates: tuple[float, ...], engines: tuple[int, ...], each_s: float, faster: float = 1.0
+    ) -> Run:
+        """Times one after the other.
+
+        rates, engines : requests that come and engines that are wanted, in each time [1/s], [1]
+        each_s : how long each lasts [s]; faster : how many times as fast it passes [1]
+        """
+        of = self.fleet.engine
+        engine = self.model, self.accelerator, value_of(of.chips), int(value_of(of.seats))
+        coming = self.trace, rates, each_s / faster, self.seed, self.cached_share
+        wear = self.startup_s / faster, self.interruptions_per_hour * faster, LOOK_S / faster
+        return _run(engine, coming, engines, (each_s, faster), wear)
+
+
+@shared
+def _run(
+    engine: tuple[str, str, float, int],
+    coming: tuple[str, tuple[float, ...], float, int, float],
+    engines: tuple[int, ...],
+    passing: tuple[float, float],
+    wear: tuple[float, float, float],
+) -> Run:
+    """What `DayCase.through` asks for, told in plain values: the same day is simulated once for all
+    processes.
+
+    engine : model, accelerator, chips, seats; coming : as `requests` takes it; passing : length of
+    a time, and how many times as fast it passes; wear : as in `Rules`
+    """
+    model, accelerator, chips, seats = engine
+    (each_s, faster), (startup_s, interruptions, look_s) = passing, wear
+    _, known = engines_in(model, accelerator)
+    one = next(one for one in known if not one.reader and one.chips == chips)
+
+    def wanted(now_s: float) -> int:
+        return engines[min(int(now_s * faster / each_s), len(engines) - 1)]
+
+    asked = wanted if len(engines) > 1 else None
+    rules = Rules(engines[0], asked, startup_s, interruptions, look_s=look_s, seed=coming[-2])
+    return simulated(Steps(one, seats), requests(*coming), rules)
 
 
 @simulation
@@ -213,16 +239,9 @@ def day_simulated(case: DayCase, most: int = MOST_A_DAY, every_h: float = 0.5) -
     steps = round(HOURS_PER_DAY / every_h)
     faster = max(mean * steps * stretch_s / most, 1.0)
     hours = [(place + 0.5) * every_h for place in range(steps)]
-    rates = [float(value_of(load.at_hour(hour))) for hour in hours]
-    asked = [int(value_of(fleet.at_hour(hour))) for hour in hours]
-    coming = requests(case.trace, rates, stretch_s / faster, case.seed, case.cached_share)
-
-    def wanted(now_s: float) -> int:
-        return asked[min(int(now_s * faster / stretch_s), steps - 1)]
-
-    often, startup_s = case.interruptions_per_hour * faster, case.startup_s / faster
-    rules = Rules(asked[0], wanted, startup_s, often, look_s=LOOK_S / faster, seed=case.seed)
-    run = simulated(case.steps, coming, rules)
+    rates = tuple(float(value_of(load.at_hour(hour))) for hour in hours)
+    asked = tuple(int(value_of(fleet.at_hour(hour))) for hour in hours)
+    run = case.through(rates, asked, stretch_s, faster)
     of = fleet.engine
     full = float(value_of(of.requests_per_s)) * float(value_of(load.load.output_tokens))
     paid = run.paid_s * faster / SECONDS_PER_HOUR

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.catalog import remembered
+from scaleright.catalog import shared
 from scaleright.formulas import simulation
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
@@ -71,7 +71,7 @@ def first_token_gap() -> tuple[float, float]:
 
 
 @simulation
-@remembered
+@shared
 def at_rates() -> pd.DataFrame:
     """Every published figure at a rate of requests beside that of the simulation.
 
