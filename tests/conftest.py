@@ -16,6 +16,7 @@ from pathlib import Path
 
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
 import pytest
+import selection
 from built import ROOT, findings, site
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from scaleright import REMEMBERED, catalog
@@ -48,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--changed",
         action="store_true",
-        help="run what has changed since it last passed with this option (see tests/selection.py)",
+        help="run what has changed since it last passed (see tests/selection.py)",
     )
 
 
@@ -62,11 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "nightly: what a pull request need not wait for; `make nightly` runs it"
     )
     config.pluginmanager.register(WithDoctests())
-    if config.getoption("changed"):
-        import selection
-
-        selection.note_files()
-        config.pluginmanager.register(selection.Selection(config))
+    selection.note_files()
+    config.pluginmanager.register(selection.Selection(config))
     environment = kernel_environment(ROOT / "_build")
     os.environ.update({k: v for k, v in environment.items() if k != "PYTHONWARNINGS"})
     os.environ.pop("SCALERIGHT_DATA", None)  # the tests are of the tables of this checkout

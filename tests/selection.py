@@ -1,4 +1,5 @@
-"""Which tests `make quick` runs: those of whose inputs one has changed since they last passed.
+"""Which tests `make quick` runs: those of whose inputs one has changed since they last passed, in
+any session.
 
 The inputs of a file of tests are itself, the modules that it imports and all that these import, the
 tables that its tests read and the files that they opened, as noted while they ran. A doctest runs
@@ -42,18 +43,20 @@ _opened = set[str]()
 
 
 class Selection:
-    """A plugin of pytest: leaves out what has passed, and notes what passes."""
+    """A plugin of pytest: notes what passes, and where `--changed` is given leaves out what has."""
 
     def __init__(self, config: pytest.Config):
-        self.config = config
+        self.config, self.leaves_out = config, config.getoption("changed")
+        option = config.option
+        some = option.keyword, option.deselect, option.lf, not self.leaves_out and option.markexpr
+        self.whole = not any(some) and not any("::" in of for of in config.args)
         self.passed = _read()
         self.noted: dict[str, set[str]] = defaultdict(set)
         self.failed, self.left_out = set[str](), set[str]()
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         """Without importing it."""
-        name = _name(collection_path)
-        inputs = self.passed.get(name)
+        inputs = self.passed.get(_name(collection_path)) if self.leaves_out else None
         green = collection_path.suffix == ".py" and inputs is not None
         return True if green and inputs == _digests([*inputs, *_inputs(collection_path)]) else None
 
@@ -87,14 +90,16 @@ class Selection:
         self.left_out.update(getattr(node, "workeroutput", {}).get(NOTED, ()))
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Keep what has passed, unless the session was cut short."""
+        """Keep what has passed, unless the session was cut short, or was of parts of files."""
         whole = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         if hasattr(self.config, "workerinput"):
             self.config.workeroutput[NOTED] = sorted(self.left_out)
             return
-        if not whole or session.shouldstop:
+        if not (whole and self.whole) or session.shouldstop:
             return
         for file, names in {**{of: set[str]() for of in self.left_out}, **self.noted}.items():
+            if not file.endswith(".py"):
+                continue
             self.passed.pop(file, None)
             if file not in self.failed:
                 self.passed[file] = _digests([*names, *_inputs(ROOT / file)])

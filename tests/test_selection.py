@@ -21,10 +21,13 @@ def plugin(monkeypatch, tmp_path):
     known: dict[str, str] = {}
     monkeypatch.setattr(selection, "_digest", lambda name: known.get(name, "as it was"))
 
-    def make(**changed: str) -> Selection:
+    def make(options: dict | None = None, **changed: str) -> Selection:
         known.clear()
         known.update({name.replace("__", "/") + ".py": of for name, of in changed.items()})
-        return Selection(SimpleNamespace())
+        option = {"keyword": "", "deselect": None, "lf": False, "markexpr": "not long"}
+        option |= {"changed": True, "args": ["tests"], **(options or {})}
+        config = SimpleNamespace(option=SimpleNamespace(**option), args=option["args"])
+        return Selection(SimpleNamespace(**vars(config), getoption=option.get))
 
     return make
 
@@ -85,6 +88,21 @@ def test_a_table_that_a_test_read_counts(plugin, monkeypatch):
 def test_what_failed_and_a_session_that_was_cut_short_are_not_kept(plugin, how):
     session(plugin(), FILE, **how)
     assert not left_out(plugin(), FILE)
+
+
+@pytest.mark.parametrize(
+    "options", [{"keyword": "x"}, {"lf": True}, {"args": [f"{FILE}::x"]}, {"changed": False}]
+)
+def test_what_ran_in_part_is_not_kept(plugin, options):
+    session(plugin(options), FILE)
+    assert not left_out(plugin(), FILE)
+
+
+def test_a_whole_session_keeps_what_passes_and_leaves_nothing_out(plugin):
+    every = {"changed": False, "markexpr": ""}
+    session(plugin(every), FILE, "notebooks/plan.ipynb")
+    assert left_out(plugin(), FILE) and not left_out(plugin(every), FILE)
+    assert json.loads(selection.RECORD.read_text()).keys() == {FILE}
 
 
 def test_a_failure_takes_back_what_passed_before_and_leaves_the_rest(plugin):
