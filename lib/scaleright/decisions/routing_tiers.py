@@ -4,6 +4,7 @@ answer costs at an API or on rented accelerators, and how long it takes.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 from scaleright.catalog import fact, remembered, table
@@ -21,7 +22,7 @@ from scaleright.decisions.routing_ways import (
 from scaleright.formulas import lookup
 from scaleright.inference.demand import SOME_HOURS, Busy, Demand
 from scaleright.inference.lengths import Load
-from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
+from scaleright.inference.node_speed import AtPace, Engines, NodeSpeed, at_pace, node_speed
 from scaleright.inference.paid_engines import HOURS
 from scaleright.market import Hours, PaidHour, asked_tokens, closed_models
 from scaleright.ops import first_case, maximum, where
@@ -140,8 +141,17 @@ class OwnTier:
 
     def speed(self, share: Any = 1.0) -> NodeSpeed:
         """The engine that serves such a share of all requests."""
-        demand = self.demand.part(share)
-        return node_speed(self.engines, *self.served, "usual", self.load, self.pace, demand)
+        return node_speed(*self._asked, self.demand.part(share), self._at_pace)
+
+    @property
+    def _asked(self) -> tuple[Any, ...]:
+        """What engines are asked for."""
+        return self.engines, *self.served, "usual", self.load, self.pace
+
+    @cached_property
+    def _at_pace(self) -> AtPace:
+        """Those that keep the pace, of which traffic takes one."""
+        return at_pace(*self._asked, self.demand)
 
     def busy(self, share: Any = 1.0, speed: NodeSpeed | None = None) -> Busy:
         """How busy the engines are that serve such a share of all requests; of a part by some

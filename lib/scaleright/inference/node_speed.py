@@ -22,6 +22,7 @@ from scaleright.inference.slowdowns import borrowed, chip_seen, interval
 from scaleright.inference.weights import NO_FORMAT, Formats, Weights
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Table
+from scaleright.quantity.rows import Row
 
 _ONES = ("chips", "replicas", "waiting", "budget", "most", "each_s", "near", "window")
 _FULL = Curve(
@@ -183,12 +184,43 @@ def _row(
     return numbers | {"low": low, "high": high, "lent": lent, "fitted": seen}
 
 
-def _weighed(known: Sequence[Curve], load: Load, pace: Any, demand: Any) -> tuple[list, Any]:
-    """Each engine at its pace with its score, and the one that traffic, where it is known, would
-    seat; arguments as of `node_speed`.
+@dataclass(frozen=True)
+class AtPace:
+    """Engines of a model on an accelerator at a pace, whatever part of the traffic comes to them.
+
+    row : of the engines, see `Engines`
+    known : their curves
+    every : each as `paced` has it, with its score
     """
+
+    row: Row
+    known: Sequence[Curve]
+    every: Sequence[tuple[Paced, Any]]
+
+
+@search
+def at_pace(
+    engines: Engines,
+    model: Any,
+    accelerator: Any,
+    precision: Any,
+    load: Load,
+    pace: Any,
+    demand: Any = None,
+) -> AtPace:
+    """Those of which `node_speed` takes one; arguments as there."""
+    row = engines.rows.row(model, accelerator, precision)
+    many = sum(name.startswith("chips ") for name in row)
+    known = [curve_at(row, place) for place in range(many)]
     seats = demand.known if demand else None
-    every = [paced(one, load, 1 / pace, seats) for one in known]
+    return AtPace(row, known, [paced(one, load, 1 / pace, seats) for one in known])
+
+
+def _weighed(of: AtPace, load: Load, demand: Any) -> tuple[Sequence, Any]:
+    """Each engine at its pace with its score, and the one that traffic, where it is known, would
+    seat.
+    """
+    known, every = of.known, of.every
     if not demand:
         return every, None
     at = [demand.seated(one, of, load) for one, (of, _) in zip(known, every, strict=True)]
@@ -209,6 +241,7 @@ def node_speed(
     load: Load,
     pace: Any,
     demand: Any = None,
+    found: AtPace | None = None,
 ) -> NodeSpeed:
     """The speed of the engine of one node, or of a rack, that writes most tokens per chip, of those
     that give each reader so many tokens a second; see `nodes.engines`. Where traffic is known it is
@@ -220,6 +253,7 @@ def node_speed(
     model, accelerator, precision : words, quantities or not; the format may be "usual"
     load, pace : requests, and tokens a second for each reader [token/s]; quantities or not
     demand : the traffic, a `demand.Demand`, if a chapter asks for it
+    found : the engines `at_pace`, where another part of the same traffic has asked for them
 
     >>> engines = Engines.of(("Llama-3.3-70B", "Kimi-K2.5"), ("H100 SXM", "RTX 5090"))
     >>> from scaleright.quantity import evaluate, given
@@ -231,10 +265,9 @@ def node_speed(
     >>> evaluate([speed.why_not, speed.weights.formats], {"form": "NVFP4"})
     ['not served in this format', 'BF16, FP8, INT8 or INT4']
     """
-    row = engines.rows.row(model, accelerator, precision)
-    many = sum(name.startswith("chips ") for name in row)
-    known = [curve_at(row, place) for place in range(many)]
-    every, seated = _weighed(known, load, pace, demand)
+    found = found or at_pace(engines, model, accelerator, precision, load, pace, demand)
+    row, known = found.row, found.known
+    every, seated = _weighed(found, load, demand)
     best = foremost(every)
     room = known[0].slots(load)
     for one in known[1:]:
