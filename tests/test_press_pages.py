@@ -15,7 +15,7 @@ from scaleright.claims import verdicts
 from scaleright.claims.listing import entries
 from scaleright.files import write_whole
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, TABLES_MIME, VEGALITE_MIME
-from scaleright.press import downloads, pages, scenarios, status
+from scaleright.press import downloads, pages, scenarios, site, status
 from scaleright.press.execute import Job, Run
 from scaleright.press.packing import unpacked
 from scaleright.press.staleness import Inputs
@@ -84,6 +84,21 @@ def ran(book) -> list[scenarios.Scenario]:
     finish(book, result())
     Inputs(book).keep(Run(Job("tiny", {}, "busy"), result(), 2.5))
     return found
+
+
+@pytest.mark.processes  # git, asked for days
+def test_a_page_is_made_once_for_the_same_run_library_and_data(ran, book, monkeypatch):
+    made, tidy = [], pages._tidy
+    monkeypatch.setattr(pages, "_tidy", lambda *given: made.append(given[1]) or tidy(*given))
+    first = site.staged(book)
+    assert made == ["notebooks/tiny", "notebooks/tiny/busy"]
+    assert site.staged(book) == first and len(made) == 2
+    finish(book, result().replace(b"Words.", b"Others."))
+    assert site.staged(book) != first and made[2:] == ["notebooks/tiny"]
+    write_whole(book.data / "unread.csv", "usd\n2\n")  # which a drawing may be of
+    site.staged(book)
+    assert made[3:] == ["notebooks/tiny", "notebooks/tiny/busy"]
+    assert len(list((book.build / "pages").iterdir())) == 1
 
 
 def test_a_page_shows_the_notebook_without_what_only_machines_read(ran):

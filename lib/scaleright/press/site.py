@@ -12,9 +12,11 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scaleright.files import write_whole
 from scaleright.press import Book, PressError
@@ -23,6 +25,9 @@ from scaleright.press.processes import sent_to
 from scaleright.press.repository import address, hosting
 from scaleright.press.scenarios import Scenario, jobs, read
 from scaleright.press.staleness import digest, library
+
+if TYPE_CHECKING:
+    from joblib import Memory
 
 _NAMED = re.compile(r"^(?:#+ .+|title:.+|\(.+\)=)$", re.MULTILINE)
 """What other pages may show of a page: its headings, and what it calls them."""
@@ -46,17 +51,35 @@ def key(book: Book) -> str:
     data.
     """
     files = [*sources(book, read(book)).values(), book.root / "CHANGELOG.md"]
+    hosted = f"{hosting(book.root).url} {address(book.root)}"
+    return f"{_computed_by(book)} {digest(files, book.root)} {hosted}"
+
+
+def _computed_by(book: Book) -> str:
+    """Hash of what makes the site, the library, and the data."""
     told = digest([*book.data.rglob("*.csv"), book.data / "datapackage.json"], book.data)
-    return (
-        f"{_machinery(book)} {digest(files, book.root)} {library()} {told} {hosting(book.root).url}"
-        f" {address(book.root)}"
-    )
+    return f"{_machinery(book)} {library()} {told}"
 
 
 def _machinery(book: Book) -> str:
     """Hash of what makes the site: the press and the pinned environment."""
     press = Path(__file__).parent
     return digest(press.glob("*.py"), press) + digest([book.root / "requirements.txt"], book.root)
+
+
+@contextmanager
+def _kept_pages(book: Book, most: int) -> Iterator[Memory]:
+    """Keeps pages between builds by the same library and data, at most so many."""
+    from joblib import Memory
+
+    folder = book.build / "pages"
+    state = folder / hashlib.sha256(_computed_by(book).encode()).hexdigest()[:16]
+    for other in folder.glob("*"):
+        if other != state:
+            shutil.rmtree(other, ignore_errors=True)
+    kept = Memory(state, verbose=0)
+    yield kept
+    kept.reduce_size(items_limit=most)
 
 
 def staged(book: Book) -> dict[str, bytes]:
@@ -79,15 +102,15 @@ def staged(book: Book) -> dict[str, bytes]:
             raise PressError(f"{source.relative_to(book.root)} is missing: the site needs it")
         files[name] = source.read_bytes()
     ran = [(scenario, files[f"{scenario.page}.ipynb"]) for scenario in scenarios]
-    for chapter in book.chapters():
-        page = f"notebooks/{chapter}.ipynb"
-        files[page] = pages.chapter_page(
-            chapter, files[page], [pair for pair in ran if pair[0].chapter == chapter]
-        )
-    files |= {
-        f"{scenario.page}.ipynb": pages.scenario_page(scenario, content)
-        for scenario, content in ran
-    }
+    with _kept_pages(book, 2 * (len(ran) + len(book.chapters()))) as kept:
+        of_chapter, of_scenario = kept.cache(pages.chapter_page), kept.cache(pages.scenario_page)
+        for chapter in book.chapters():
+            page = f"notebooks/{chapter}.ipynb"
+            its = [pair for pair in ran if pair[0].chapter == chapter]
+            files[page] = of_chapter(chapter, files[page], its)
+        files |= {
+            f"{scenario.page}.ipynb": of_scenario(scenario, content) for scenario, content in ran
+        }
     files[contents.FILE] = contents.filled(files[contents.FILE], scenarios)
     asked = prose.Pages(book, scenarios)
     for name in [name for name in files if name.endswith(".md")]:
