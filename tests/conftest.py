@@ -107,7 +107,6 @@ _STARTERS = {"html", "browser", "dask"}
 """Fixtures that start one."""
 
 _LONG = (
-    "tests/test_choices.py",
     "tests/test_validation_training.py",
     "tests/test_validation_serving.py",
     "tests/test_validation_energy.py",
@@ -117,9 +116,19 @@ _LONG = (
     "tests/test_training_search.py::test_the_layouts_are_all_that_keep_the_rules",
     "tests/test_data.py::test_every_table_is_valid",
     "tests/test_hardware_radar_page.py",
-    "tests/test_pages_quantities.py",
+    "tests/test_load_of_a_day.py::test_the_closed_form_asks_for_as_many_engines_as_the_simulation",
+    "tests/test_own_measurements.py",
+    "tests/test_sealed.py",
 )
-"""Refits of constants and judgments of every row, chapters run whole: not units."""
+_RUNNING = {"chapter_cells", "scaleright.press.evaluate"}
+"""Modules of tests that run chapters."""
+
+
+def _is_long(item: pytest.Item) -> bool:
+    """Whether it refits constants, judges every row, or runs a chapter: no unit."""
+    runs = item.nodeid.startswith("tests/") and _RUNNING & selection.imports(item.path)
+    return item.nodeid.startswith(_LONG) or bool(runs)
+
 
 _REPLACING = (
     "tests/test_own_",
@@ -253,7 +262,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         starts = _STARTERS & {*_fixtures(item)}
         if starts or item.path.suffix == ".ipynb":
             item.add_marker("processes")
-        if item.nodeid.startswith(_LONG):
+        if _is_long(item):
             item.add_marker("long")
         if hasattr(item, "output_timeout"):  # nbval waits five seconds for an output
             item.output_timeout = 600

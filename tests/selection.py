@@ -9,7 +9,6 @@ is not there, or whose record says nothing, runs.
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
 import json
@@ -23,7 +22,7 @@ import pytest
 from scaleright.catalog import tables
 from scaleright.files import write_whole
 from scaleright.press import Book
-from scaleright.press.imports import LIBRARY, behind, file_of, modules
+from scaleright.press.imports import LIBRARY, behind, file_of, imported_by, modules
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = Book(ROOT).build / "green.json"
@@ -160,7 +159,7 @@ def _inputs(test: Path) -> frozenset[str]:
         local |= (path := {*ahead})
         ahead = set[Path]()
         for of in path:
-            for imported in _imports(of):
+            for imported in imports(of):
                 beside = [
                     folder / f"{imported.replace('.', '/')}.py"
                     for folder in (ROOT, of.parent, ROOT / "tests")
@@ -178,11 +177,6 @@ def _inputs(test: Path) -> frozenset[str]:
 
 
 @functools.cache
-def _imports(path: Path) -> frozenset[str]:
-    found = set[str]()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            found |= {of.name for of in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{of.name}" for of in node.names)}
-    return frozenset(found)
+def imports(path: Path) -> frozenset[str]:
+    """What a file of tests imports itself."""
+    return imported_by(path.read_text(encoding="utf-8"))

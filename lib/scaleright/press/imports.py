@@ -52,17 +52,22 @@ def file_of(module: str) -> Path:
 
 def asked_by(text: str) -> frozenset[str]:
     """The modules of the library that the code cells of a chapter's text import."""
+    found = frozenset[str]().union(*map(imported_by, _CODE.findall(text)))
+    return frozenset(name for name in found if name.partition(".")[0] == PACKAGE)
+
+
+def imported_by(code: str) -> frozenset[str]:
+    """What Python code imports, inside of functions too, and the names that it takes from there,
+    which may be modules.
+    """
+    try:
+        nodes = ast.walk(ast.parse(code))
+    except SyntaxError:  # a magic of IPython's; the run says what is wrong with others
+        return frozenset()
     found = set[str]()
-    for node in (n for code in _CODE.findall(text) for n in ast.walk(_parsed(code))):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {of.name for of in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module, *(f"{node.module}.{of.name}" for of in node.names)}
-    return frozenset(name for name in found if name.partition(".")[0] == PACKAGE)
-
-
-def _parsed(code: str) -> ast.AST:
-    try:
-        return ast.parse(code)
-    except SyntaxError:  # a magic of IPython's; the run says what is wrong with others
-        return ast.parse("")
+    return frozenset(found)
