@@ -69,6 +69,12 @@ def test_what_cannot_be_named_is_kept_in_the_process_alone(process, tmp_path):
     assert not (tmp_path / "remembered" / "joblib").exists()  # where shared findings are
 
 
+def test_what_is_kept_for_nobody_is_handed_out_as_another_process_would_read_it(monkeypatch):
+    monkeypatch.delenv("SCALERIGHT_REMEMBERED", raising=False)
+    once, again = catalog.shared(lambda: (float("nan"),) * 2)()
+    assert once is not again
+
+
 def test_what_cannot_be_written_is_refused(process):
     with pytest.raises(TypeError, match="_unwritable: what it finds cannot be shared"):
         catalog.shared(_unwritable)()

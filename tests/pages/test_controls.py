@@ -82,7 +82,7 @@ def silent(opened: Visit, names: Iterable[str]) -> list[str]:
     others = {c["name"]: stops(c) for c in controls.values() if c["kind"] == "choice"}
     choices = [{name: of[at]} for at in (0, -1) for name, of in others.items()]
     besides = [{}, *rounds(controls, "number")[-1:], *choices]
-    # Words are told sooner than charts are drawn, and most controls move some by themselves.
+    # Words are read sooner than charts are drawn, and most controls move some by themselves.
     still = opened.ask("(given) => probe.still(...given)", [tried, besides[:1]])
     still = [name for name in still if unmoved(opened, name, tried[name], besides[0])]
     tried = {name: tried[name] for name in still}

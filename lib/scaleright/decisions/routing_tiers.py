@@ -141,17 +141,14 @@ class OwnTier:
 
     def speed(self, share: Any = 1.0) -> NodeSpeed:
         """The engine that serves such a share of all requests."""
-        return node_speed(*self._asked, self.demand.part(share), self._at_pace)
-
-    @property
-    def _asked(self) -> tuple[Any, ...]:
-        """What engines are asked for."""
-        return self.engines, *self.served, "usual", self.load, self.pace
+        part, at = self.demand.part(share), self._at_pace
+        return node_speed(self.engines, *self.served, "usual", self.load, self.pace, part, at)
 
     @cached_property
     def _at_pace(self) -> AtPace:
         """Those that keep the pace, of which traffic takes one."""
-        return at_pace(*self._asked, self.demand)
+        row = self.engines.rows.row(*self.served, "usual")
+        return at_pace(row, self.load, self.pace, self.demand)
 
     def busy(self, share: Any = 1.0, speed: NodeSpeed | None = None) -> Busy:
         """How busy the engines are that serve such a share of all requests; of a part by some

@@ -199,17 +199,8 @@ class AtPace:
 
 
 @search
-def at_pace(
-    engines: Engines,
-    model: Any,
-    accelerator: Any,
-    precision: Any,
-    load: Load,
-    pace: Any,
-    demand: Any = None,
-) -> AtPace:
-    """Those of which `node_speed` takes one; arguments as there."""
-    row = engines.rows.row(model, accelerator, precision)
+def at_pace(row: Row, load: Load, pace: Any, demand: Any = None) -> AtPace:
+    """Those of which `node_speed` takes one, of a row of `Engines`; load to traffic as there."""
     many = sum(name.startswith("chips ") for name in row)
     known = [curve_at(row, place) for place in range(many)]
     seats = demand.known if demand else None
@@ -265,7 +256,7 @@ def node_speed(
     >>> evaluate([speed.why_not, speed.weights.formats], {"form": "NVFP4"})
     ['not served in this format', 'BF16, FP8, INT8 or INT4']
     """
-    found = found or at_pace(engines, model, accelerator, precision, load, pace, demand)
+    found = found or at_pace(engines.rows.row(model, accelerator, precision), load, pace, demand)
     row, known = found.row, found.known
     every, seated = _weighed(found, load, demand)
     best = foremost(every)
