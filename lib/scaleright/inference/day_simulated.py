@@ -108,7 +108,7 @@ def _run(
     passing: tuple[float, float],
     wear: tuple[float, float, float],
 ) -> Run:
-    """What `DayCase.through` asks for, in plain values: one day is simulated once for all processes.
+    """What `DayCase.through` asks for, in plain values: a day is simulated once for all processes.
 
     engine : model, accelerator, chips, seats; coming : as `requests` takes it; passing : length of
     a time, and how many times as fast it passes; wear : as in `Rules`
