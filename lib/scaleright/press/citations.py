@@ -44,7 +44,7 @@ class Style(Plain):
         self._written = _written(found)
         return found
 
-    def format_entry(self, label, entry, bib_data=None):  # noqa: D102  of the style above
+    def format_entry(self, label, entry, bib_data=None) -> FormattedEntry:  # noqa: D102  of the style above
         return self._written.get(label) or super().format_entry(label, entry, bib_data)
 
     def format_title(self, e, which_field, as_sentence=True):  # noqa: D102  of the style above
@@ -55,7 +55,7 @@ class Style(Plain):
 @shared
 def _written(entries: list[Entry]) -> Mapping[str, FormattedEntry]:
     """All sources as the book writes them, by key, but for those that lack a field."""
-    style, found = Style(), dict[str, FormattedEntry]()
+    style, found = Style(), {}
     for entry in entries:
         with suppress(FieldIsMissing):
             found[entry.key] = style.format_entry(entry.key, entry)

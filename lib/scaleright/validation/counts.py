@@ -34,29 +34,19 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     )
 
 
-def _fill(rows: pd.DataFrame) -> dict:
-    """Digits as the file prints them; a count is of the language model unless it says otherwise."""
-    return {
-        "digits": rows["published"].map(lambda value: len(str(value).rstrip("0"))),
-        "scope": "language model",
-    }
-
-
-def _line(row) -> str:
-    published, predicted = (
-        significant(value, int(row.digits)) for value in (row.published, row.predicted)
-    )
-    return f"{row.model:<24}{row.quantity:<36}{published:>20}{predicted:>20}"
-
-
 KIND = Kind(
     table="measured/counts",
     required=("model", "quantity", "published"),
     also=SHAPE_TYPES,
-    fill=_fill,
+    # digits as the file prints them
+    fill={
+        "digits": lambda rows: rows["published"].map(lambda value: len(str(value).rstrip("0"))),
+        "scope": "language model",
+    },
     check=checks.counts,
     judge=_judge,
-    line=_line,
+    columns={"model": 24, "quantity": 36},
+    figure=lambda row, value: significant(value, int(row.digits)),
     why=lambda row: row.scope,
     shows="published, predicted to the same digits",
     baseline="12 L h^2",

@@ -10,6 +10,7 @@ speed and that of the watts.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -193,7 +194,7 @@ def _left_out(
     its, columns = groups(rows, MODES[mode]), MODES[mode]
     meters, clocks = (
         (
-            [one for one, use in zip(every, fitted, strict=True) if use],
+            [*compress(every, fitted)],
             groups(table[fitted], columns),
         )
         for table, every, fitted in books()
@@ -245,7 +246,7 @@ def refit() -> pd.DataFrame:
     energies of runs whose model (for chips that borrow: whose chip) neither fit saw
     """
     table, every, fitted = books()[0]
-    known, table = [one for one, use in zip(every, fitted, strict=True) if use], table[fitted]
+    known, table = [*compress(every, fitted)], table[fitted]
 
     def shows(one: Case, name: str, kind: str) -> bool:
         return one.work[KINDS.index(kind)] > 0 and name in ("any", families(one.chip)[kind])
@@ -316,25 +317,6 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def _fill(rows: pd.DataFrame) -> dict[str, Any]:
-    """What a reader's own file may leave out: by default all chips share the model by tensor
-    parallelism, and the meter covered them alone.
-    """
-    degrees = {"tensor_parallel": rows["accelerators"], "expert_parallel": 1, "data_parallel": 1}
-    return degrees | {
-        "run": [f"line {line}" for line in range(2, len(rows) + 2)],
-        "task": "chat",
-        "boundary": "accelerator",
-    }
-
-
-def _line(row: Any) -> str:
-    published, predicted = (
-        "" if math.isnan(value) else si(value, "J") for value in (row.published, row.predicted)
-    )
-    return f"{row.run:<80.80} {row.accelerator:<14}{published:>9}{predicted:>10}"
-
-
 KIND = Kind(
     table="measured/energy",
     required=(
@@ -349,10 +331,18 @@ KIND = Kind(
         "measured_output_tokens_per_s",
     ),
     also=SHAPE_TYPES,
-    fill=_fill,
+    # all chips share the model by tensor parallelism, and the meter covered them alone
+    fill={
+        "tensor_parallel": lambda rows: rows["accelerators"],
+        "expert_parallel": 1,
+        "data_parallel": 1,
+        "task": "chat",
+        "boundary": "accelerator",
+    },
     check=checks.energy,
     judge=_judge,
-    line=_line,
+    columns={"run": 80, "accelerator": 13},
+    figure=lambda _, value: si(value, "J"),
     shows="measured and predicted energy of an output token",
     tables=_tables,
     fitted_constants=lambda: int((catalog.table("energy_constants")["basis"] == "fit").sum()),

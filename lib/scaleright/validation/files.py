@@ -106,7 +106,9 @@ def _left_out(
     schema: Mapping[str, Any], rows: pd.DataFrame, label: str, definition: Kind
 ) -> dict[str, Any]:
     """What stands in columns that the file does not have."""
-    return dict.fromkeys(schema) | {"source": label} | definition.fill(rows)
+    told = {"source": label, "run": [f"line {at + FIRST_LINE}" for at in range(len(rows))]}
+    found = {name: of(rows) if callable(of) else of for name, of in definition.fill.items()}
+    return dict.fromkeys(schema) | told | found
 
 
 def _check_header(

@@ -157,16 +157,11 @@ def in_words(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[["run", "quantity", "published", "predicted", "error"]]
 
 
-def _line(row: Any) -> str:
-    published, predicted = (_say(of, row.quantity) for of in (row.published, row.predicted))
-    return f"{row.run:<42}{row.quantity:<8}{published:>12}{predicted:>15}"
-
-
-def _fill(rows: pd.DataFrame) -> dict[str, Any]:
-    """What a reader's own file may leave out: by default the meter covered the machines and the
-    building, and power was measured.
-    """
-    return {
+KIND = Kind(
+    table="measured/footprint",
+    required=("run", "accelerator", "accelerator_hours"),
+    # the meter covered the machines and the building, and power was measured
+    fill={
         "model": None,
         "activity": "training",
         "basis": "measured",
@@ -174,16 +169,11 @@ def _fill(rows: pd.DataFrame) -> dict[str, Any]:
         "boundary": "facility",
         "carbon_boundary": "facility",
         "method": "location",
-    }
-
-
-KIND = Kind(
-    table="measured/footprint",
-    required=("run", "accelerator", "accelerator_hours"),
-    fill=_fill,
+    },
     check=lambda rows: checks.footprint(rows, _checked),
     judge=_judge,
-    line=_line,
+    columns={"run": 41, "quantity": 7},
+    figure=lambda row, value: _say(value, row.quantity),
     shows="published, predicted",
     group="accelerator",
     baseline="design power x hours, x the world's mean carbon",

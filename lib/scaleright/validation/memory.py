@@ -157,6 +157,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
         for row in records
     ]
     return rows.assign(
+        published=published,
         predicted=predicted,
         error_percent=100 * (predicted / published - 1),
         baseline_error_percent=np.where(
@@ -235,12 +236,11 @@ def memory_errors(groups: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 KIND = Kind(
     table="measured/memory",
     required=("model", "accelerators", "precision", "sequence", "global_batch", "published_bytes"),
-    fill=lambda rows: _FILL,
+    fill=_FILL,
     check=lambda rows: checks.memory(rows, _predicted),
     judge=_judge,
-    line=lambda row: (
-        f"{row.run:<36}{row.part:<14}{si(row.published_bytes, 'B'):>12}{si(row.predicted, 'B'):>12}"
-    ),
+    columns={"run": 36, "part": 13},
+    figure=lambda _, value: si(value, "B"),
     why=lambda row: "",
     shows="published, predicted",
     baseline="16 bytes a parameter, shared by all chips; nothing for activations",

@@ -26,12 +26,13 @@ class Kind:
     required : columns that a reader's file needs; others of the schema may be left out
     often : of those, the ones that a file should have where they are known
     also : columns that a reader's file may have beyond the schema, with their types
-    fill : gives the columns that a reader's file left out
+    fill : what stands in columns that a reader's file left out, or what finds it in the file's rows
     judge : turns rows of the table (and the words for where they stand) into judged ones: the
         group, predicted, error_percent, baseline_error_percent, scored, and within_rounding or
         within_range
-    line : writes the words and figures of a judged row; why : says why one is not scored
-    shows : what the figures of a line are
+    columns : those by which a line names a judged row, with their widths
+    figure : writes its published and predicted figures; why : says why one is not scored
+    shows : what these figures are
     group : column by which errors are summed up, beside the source
     baseline, rule, caveat : what the baseline is, which rows are scored, and what to keep in mind,
         in words
@@ -42,9 +43,10 @@ class Kind:
 
     table: str
     required: tuple[str, ...]
-    fill: Callable[[pd.DataFrame], dict[str, Any]]
+    fill: Mapping[str, Any]
     judge: Callable[[pd.DataFrame, str], pd.DataFrame]
-    line: Callable[[Any], str]
+    columns: Mapping[str, int]
+    figure: Callable[[Any, float], str]
     shows: str
     baseline: str
     rule: str
@@ -261,8 +263,16 @@ class Validation:
         ]
 
     def _line(self, row) -> str:
-        error = " " * 11 if pd.isna(row.error_percent) else f"{row.error_percent:>+9.3f} %"
-        return f"  {self.definition.line(row)}{error}  [{row.source}]"
+        of = self.definition
+        names = "".join(
+            f"{getattr(row, name):<{width}.{width}} " for name, width in of.columns.items()
+        )
+        figures = (
+            unknown if pd.isna(at) else of.figure(row, at)
+            for at, unknown in ((row.published, ""), (row.predicted, "not predicted"))
+        )
+        error = "" if pd.isna(row.error_percent) else f"{row.error_percent:+.3f} %"
+        return f"  {names}{'{:>14} {:>14}'.format(*figures)}{error:>12}  [{row.source}]"
 
 
 def judged(kind: Kind) -> Validation:

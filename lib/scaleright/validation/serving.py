@@ -10,7 +10,7 @@ release or a chip.
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -175,7 +175,7 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
     """
     lengths = prompts() if lengths is None else lengths
     whole, every, fitted = book(lengths)
-    of, table = [one for one, use in zip(every, fitted, strict=True) if use], whole[fitted]
+    of, table = [*compress(every, fitted)], whole[fitted]
 
     def shows(one: Case, name: str, kind: str) -> bool:
         return one.families[kind] == name and one.shares[KINDS.index(kind)] > 0.002
@@ -225,7 +225,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     published = label == KIND.table
     rows, of = (table, every) if published else cases(rows.reset_index(drop=True), label, own)
     fits, known = (
-        [one for one, use in zip(every, fitted, strict=True) if use],
+        [*compress(every, fitted)],
         [one if one.point and not _untold(one) else None for one in of],
     )
     values, why = (
@@ -310,34 +310,6 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     )
 
 
-def _fill(rows: pd.DataFrame) -> dict[str, Any]:
-    """What a reader's own file may leave out: by default all chips share each layer, at maximum
-    load.
-    """
-    ones = ("pipeline_parallel", "expert_parallel", "attention_data_parallel")
-    numbers = {
-        "run": [f"line {line}" for line in range(2, len(rows) + 2)],
-        "tensor_parallel": rows["accelerators"],
-    }
-    return (
-        dict.fromkeys(ones, 1)
-        | numbers
-        | {
-            "mode": "aggregated",
-            "scenario": "maximum load",
-            "held_out": False,
-        }
-    )
-
-
-def _line(row: Any) -> str:
-    unit = "" if row.figure == "throughput" else "s"
-    published, found = (
-        "" if math.isnan(value) else si(value, unit) for value in (row.published, row.predicted)
-    )
-    return f"{row.run:<58.58} {row.figure:<11}{published:>9}{found:>9}"
-
-
 KIND = Kind(
     table="measured/serving",
     required=("model", "accelerator", "accelerators", "precision", "input_tokens", "output_tokens"),
@@ -359,10 +331,20 @@ KIND = Kind(
         "measured_tpot_p99_s",
     ),
     also=SHAPE_TYPES,
-    fill=_fill,
+    # all chips share each layer, at maximum load
+    fill={
+        "tensor_parallel": lambda rows: rows["accelerators"],
+        "pipeline_parallel": 1,
+        "expert_parallel": 1,
+        "attention_data_parallel": 1,
+        "mode": "aggregated",
+        "scenario": "maximum load",
+        "held_out": False,
+    },
     check=checks.serving,
     judge=_judge,
-    line=_line,
+    columns={"run": 58, "figure": 10},
+    figure=lambda row, value: si(value, "" if row.figure == "throughput" else "s"),
     shows="measured and predicted: tokens per second of a chip, or seconds",
     tables=_tables,
     fitted_constants=lambda: int((catalog.table("serving_constants")["basis"] == "fit").sum()),

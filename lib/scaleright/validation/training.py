@@ -9,6 +9,7 @@ runs of a model, a release, a number of chips or a chip.
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -196,7 +197,7 @@ def refit() -> pd.DataFrame:
         fit sees among them
     """
     whole, every, fitted = _book()
-    book, table = [one for one, use in zip(every, fitted, strict=True) if use], whole[fitted]
+    book, table = [*compress(every, fitted)], whole[fitted]
 
     (found,) = constants(book, np.ones((1, len(book)), bool))
     shares = {one: _shares(one, _slow(one, found)) for one in book}
@@ -240,7 +241,7 @@ def steps_left_out(mode: str = "") -> pd.DataFrame:
     predicted = left_out(
         [None if one.run is None else one for one in every],
         groups(table, columns),
-        [one for one, use in zip(every, fitted, strict=True) if use],
+        [*compress(every, fitted)],
         groups(table[fitted], columns),
         constants,
         _predicted,
@@ -255,7 +256,7 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     table, every, fitted = _book()
     of = every if label == KIND.table else cases(rows, own)
     book, measured = (
-        [one for one, use in zip(every, fitted, strict=True) if use],
+        [*compress(every, fitted)],
         np.array([one.measured_s for one in of]),
     )
     judged = rows.assign(
@@ -319,32 +320,6 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def _fill(rows: pd.DataFrame) -> dict[str, Any]:
-    """What a reader's own file may leave out: by default all is data parallel, one sequence at a
-    time, in today's Megatron.
-    """
-    ones = (
-        "micro_batch",
-        "tensor_parallel",
-        "pipeline_parallel",
-        "context_parallel",
-        "expert_parallel",
-        "virtual_pipeline",
-    )
-    return dict.fromkeys(ones, 1) | {
-        "run": [f"line {line}" for line in range(2, len(rows) + 2)],
-        "task": "pretrain",
-        "routing": "balanced",
-    }
-
-
-def _line(row: Any) -> str:
-    published, predicted = (
-        "" if math.isnan(value) else si(value, "s") for value in (row.published, row.predicted)
-    )
-    return f"{row.run:<64.64}{row.accelerator:<14}{published:>10}{predicted:>10}"
-
-
 KIND = Kind(
     table="measured/training",
     required=("model", "accelerator", "accelerators", "precision", "sequence", "global_batch"),
@@ -362,10 +337,21 @@ KIND = Kind(
         "measured_tokens_per_s_per_accelerator",
     ),
     also=SHAPE_TYPES,
-    fill=_fill,
+    # all is data parallel, one sequence at a time, in today's Megatron
+    fill={
+        "micro_batch": 1,
+        "tensor_parallel": 1,
+        "pipeline_parallel": 1,
+        "context_parallel": 1,
+        "expert_parallel": 1,
+        "virtual_pipeline": 1,
+        "task": "pretrain",
+        "routing": "balanced",
+    },
     check=checks.training,
     judge=_judge,
-    line=_line,
+    columns={"run": 64, "accelerator": 13},
+    figure=lambda _, value: si(value, "s"),
     shows="measured and predicted time of a step",
     tables=_tables,
     fitted_constants=lambda: int((catalog.table("training_constants")["basis"] == "fit").sum()),

@@ -193,34 +193,21 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {title: errors_by(scored, key, errors)}
 
 
-def _fill(rows: pd.DataFrame) -> dict[str, Any]:
-    """What a reader's own file may leave out: a publisher that no fit saw, BF16, sequences as long
-    as models are trained on whole.
-    """
-    return {
-        "run": [f"line {line}" for line in range(2, len(rows) + 2)],
-        "publisher": "yours",
-        "precision": "BF16",
-        "sequence": LONGEST_WHOLE_SEQUENCE,
-        "covers": "pretraining",
-    }
-
-
-def _line(row: Any) -> str:
-    published, predicted = (
-        "" if math.isnan(value) else si(value, "h") for value in (row.published, row.predicted)
-    )
-    return f"{row.run:<24}{row.accelerator:<16}{published:>10}{predicted:>10}"
-
-
 KIND = Kind(
     table="measured/pretraining",
     required=("model", "accelerator", "tokens"),
     often=("accelerators", "precision", "sequence", "batch_tokens", "chip_hours", "covers"),
-    fill=_fill,
+    # a publisher that no fit saw, BF16, sequences as long as models are trained on whole
+    fill={
+        "publisher": "yours",
+        "precision": "BF16",
+        "sequence": LONGEST_WHOLE_SEQUENCE,
+        "covers": "pretraining",
+    },
     check=lambda rows: checks.whole_runs(rows, _fastest),
     judge=_judge,
-    line=_line,
+    columns={"run": 24, "accelerator": 15},
+    figure=lambda _, value: si(value, "h"),
     shows="published and predicted chip-hours",
     group="publisher",
     tables=_tables,
