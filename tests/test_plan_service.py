@@ -72,3 +72,10 @@ def test_where_the_comparison_takes_fewer_chips_the_plan_says_why():
     served = computed("economics_stack")["served"]
     stack = evaluate([served.month.chips], {"accelerator": "B200"})[0]
     assert stack == 2
+
+
+def test_a_model_that_no_node_of_the_chip_holds_is_said_to_be_so():
+    of = Workload(model="DeepSeek-V3.1", requests_per_day=36_780.0, accelerator="H100 SXM")
+    (part,) = plan(of).parts
+    assert "no node of H100 SXM holds it" in part.number
+    assert [of.says for of in part.broken.relaxations] == ["leave the accelerator open"]

@@ -20,6 +20,7 @@ from scaleright.units import DAYS_PER_YEAR, duration, usd
 TRIED = np.geomspace(1e3, 1e8, 101)
 """Requests a day at which the ways are compared."""
 API, SMALL = "call an API", "Llama-3.1-8B"
+SURE = "as sure as the model of serving, which was off by a fifth in the median of engines"
 PACES = np.array([5.0, 7.5, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 75.0, 100.0, 125.0, 150.0])
 
 
@@ -103,16 +104,19 @@ def _last_turn(cheaper: np.ndarray) -> int:
 
 
 @search
+def unheld(of: Workload, work: str) -> Part:
+    """The part of a plan whose model no node of the accelerator holds."""
+    says = f"the model: no node of {of.accelerator or 'any accelerator'} holds it"
+    change = Relaxation("leave the accelerator open", "accelerator", None, 1.0)
+    return unmet(work, says, "there is no engine for it.", [change] * bool(of.accelerator), SURE)
+
+
+@search
 def unmet_service(of: Workload, work: str, short: Short) -> Part:
     """The part of a plan whose service cannot be had: what breaks, and what would help."""
     if short.ways and min(short.ways.values()) > 0 and of.budget_usd:
         return _too_dear(of, work, short)
-    at = short.at
-    sure = "as sure as the model of serving, which was off by a fifth in the median of engines"
-    if not at["held"].any():
-        change = Relaxation("leave the accelerator open", "accelerator", None, 1.0)
-        says = f"the model: no node of {of.accelerator or 'any accelerator'} holds it"
-        return unmet(work, says, "there is no engine for it.", [change], sure)
+    at, sure = short.at, SURE
     if not at["keeps_pace"].any():
         pace = _quickest_pace(short)
         says = f"the pace of {of.pace_tokens_per_s:g} tokens a second: the quickest engine of one"

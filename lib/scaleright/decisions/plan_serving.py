@@ -17,7 +17,7 @@ from scaleright.decisions.plan_parts import (
     percent,
 )
 from scaleright.decisions.plan_runs import read_at
-from scaleright.decisions.plan_service_limits import Short, unmet_service
+from scaleright.decisions.plan_service_limits import Short, unheld, unmet_service
 from scaleright.decisions.plan_service_steps import (
     API,
     OWN,
@@ -36,6 +36,7 @@ from scaleright.decisions.plan_workload import (
     Workload,
 )
 from scaleright.formulas import search
+from scaleright.inference.engine_tables import engines_in
 from scaleright.information import probability_cheaper, spread_between
 from scaleright.market import yearly_drift
 from scaleright.units import (
@@ -64,7 +65,6 @@ def _wanted(fleets: Fleets) -> dict[str, Any]:
         "full": fleet.utilization(HOURS_PER_DAY * fleet.peak),
         "busy_hours": fleet.least_hours * engine.chips,
         "least_ttft_s": fleet.least_ttft_s,
-        "held": fleet.held,
         "keeps_pace": fleet.fits_pace,
         "low": fleet.low,
         "high": fleet.high,
@@ -82,6 +82,8 @@ def plan_serving(of: Workload) -> Part:
     own_chips = of.owned in SERVERS
     if own_chips and of.owned and of.owned not in chips:
         chips = (*chips, of.owned)
+    if not any(engines_in(name, chip)[0] for chip in chips):
+        return unheld(of, work)
     fleets = Fleets.of(of, name, chips)
     rows = fleets.rows(per_day)
     at = fleets.along(_wanted(fleets), rows)
