@@ -168,7 +168,7 @@ def under(
     points = steady(
         deployment,
         load,
-        np.unique(np.floor(room(deployment, load) ** np.linspace(0, 1, FINE_POINTS))),
+        np.unique(np.floor(noiseless(room(deployment, load) ** np.linspace(0, 1, FINE_POINTS)))),
         slowdowns,
     )
     meets = (points.tpot_s <= tpot_s) & (points.ttft_s <= ttft_s)
@@ -258,7 +258,7 @@ def _weighed(
 ) -> pd.DataFrame:
     """Every layout of a chip at `POINTS` concurrencies, served as `at` says."""
     wide = _some(found, np.s_[:, None])
-    requests = np.floor(slots(wide, load) ** np.linspace(0, 1, POINTS))
+    requests = np.floor(noiseless(slots(wide, load) ** np.linspace(0, 1, POINTS)))
     point = at(wide, load, requests, slowdowns)
     columns = {name: getattr(wide, name) for name in (*DEGREES, "chips")}
     columns |= {name: getattr(point, figure) for name, figure in FIGURES.items()}
