@@ -78,12 +78,7 @@ def figure(value: float, digits: int = DIGITS) -> float:
     >>> figure(1.0000005 - 2e-16) == figure(1.0000005 + 2e-16)
     True
     """
-    return float(f"{_still(value):.{digits}g}")
-
-
-def _still(value: float) -> float:
-    """A number without the noise of the processor that computed it; whole ones have none."""
-    return float(value if float(value).is_integer() else f"{value:.13g}")
+    return float(f"{float(f'{value:.13g}'):.{digits}g}")
 
 
 def figures(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,10 +98,10 @@ _HALVES_UP = decimal.Context(rounding=decimal.ROUND_HALF_UP)
 
 def _fixed(value: float, form: str) -> str:
     """Format a number, halves away from zero as the page's script rounds them, not to the even
-    digit; also one that noise has moved.
+    digit.
     """
     with decimal.localcontext(_HALVES_UP):
-        return format(decimal.Decimal(_still(value)), form)
+        return format(decimal.Decimal(float(value)), form)
 
 
 def _signed(text: str) -> str:

@@ -15,7 +15,7 @@ from scaleright.costs.clusters import goodput, mtbf_hours
 from scaleright.costs.pretraining import reliability
 from scaleright.costs.pretraining_doubts import FRAGILE
 from scaleright.formulas import lookup
-from scaleright.units import HOURS_PER_DAY, figures
+from scaleright.units import HOURS_PER_DAY, figure, figures
 
 TABLE = "measured/reliability"
 KINDS = ("components", "stops")
@@ -70,7 +70,7 @@ def _by_others(rows: pd.DataFrame) -> np.ndarray:
     def of_others(row: pd.Series) -> float:
         if row.name not in own.index:
             return np.nan
-        return float(each[row["counts"]].drop(row["operator"]).median())
+        return figure(each[row["counts"]].drop(row["operator"]).median())
 
     return rows.apply(of_others, axis=1).to_numpy(float)
 
