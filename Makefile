@@ -30,10 +30,8 @@ cold: $(VENV)/.scaleright ## run the stored notebooks as anyone's nbval does, wi
 	@$(BIN)/python -m pytest --nbval --nbval-current-env --noconftest -c /dev/null --rootdir . -p no:cacheprovider \
 	  -n logical --dist loadfile notebooks $(ARGS)
 
-nightly: $(VENV)/.scaleright $(VENV)/peers $(VENV)/html-validate ## run every test and what a pull request need not wait for: all settings, processors and keyboards, cold kernels, the PDF
-	@SCALERIGHT_NIGHTLY=1 $(BIN)/python -m pytest --nbval --nbval-current-env -n auto $(ARGS)
-	@$(MAKE) --no-print-directory cold
-	@$(MAKE) --no-print-directory pdf
+nightly: ## run every test and what a pull request need not wait for: all settings, processors and keyboards, cold kernels, the PDF
+	@SCALERIGHT_NIGHTLY=1 $(MAKE) --no-print-directory --keep-going test cold pdf
 
 quick: $(VENV)/.scaleright ## what to run before each commit: format, lint, types, units and doctests of what changed (ALL=1: of all)
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint units
