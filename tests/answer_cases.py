@@ -188,12 +188,13 @@ PAID = [
     Paid("H100 SXM", "three years", "hyperscalers"),
     Paid("H100 SXM", "one year", "Google Cloud"),
     Paid("H200 SXM", "spot", "CoreWeave"),
-    Paid("H200 SXM", "one year", "median"),  # nobody sells it so
+    Paid("H200 SXM", "one year", "median"),  # on demand, discounted
+    Paid("H200 SXM", "spot", "Lambda"),  # nobody sells it so
     Paid("B200", "on demand", "cheapest quarter"),
     Paid("B200", "reserved", "median"),
     Paid("A100 SXM 80GB", "three years", "AWS"),
     Paid("MI300X", "spot", "Microsoft Azure"),
-    Paid("MI300X", "reserved", "median"),  # nor this
+    Paid("MI300X", "reserved", "median"),  # discounted as well
     Paid("GB300", "on demand", "hyperscalers"),
 ]
 

@@ -72,18 +72,14 @@ def test_every_region_of_a_listing_can_be_chosen():
     assert {*offers["listed_in"]} - {*region.choices} <= {"global", "all", "not stated"}
 
 
-def test_a_month_of_a_listed_commitment_pays_all_hours(months):
-    case = USUAL | {"contract": "three years", "moved_gb_per_month": 0.0}
-    listing = market.cheapest("H100 SXM", 8, pricing="reserved_3y").iloc[0]
+@pytest.mark.parametrize("contract", market.BINDING)
+def test_a_month_of_a_commitment_pays_all_hours_at_a_discount(months, contract):
+    case = USUAL | {"contract": contract, "moved_gb_per_month": 0.0}
+    discounted = market.hour("H100 SXM", contract, "RunPod Community Cloud").usd
     for used in (0.2, 0.9):
         name, bill, _ = evaluate(months.listed, case | {"used_share": used})
-        assert name == "Google Cloud"
-        assert bill == pytest.approx(listing["usd_per_hour"] * 730.5, rel=1e-6)
-
-
-def test_a_price_of_nobody_by_name_has_no_month(months):
-    name, bill, _ = evaluate(months.listed, {"contract": "reserved"})
-    assert name == "" and np.isnan(bill)
+        assert name == "RunPod Community Cloud"
+        assert bill == pytest.approx(discounted * 8 * 730.5, rel=1e-6)
 
 
 def test_how_sure_a_cloud_is_follows_what_moves_one_of_both_alone(months):

@@ -6,7 +6,7 @@ from datetime import date
 import pandas as pd
 import pytest
 from scaleright import market
-from scaleright.catalog import table
+from scaleright.catalog import accelerators, table
 from scaleright.market.rentals import CHIP_ALONE, RAW
 from scaleright.quantity import evaluate, given
 
@@ -345,11 +345,42 @@ def test_sellers_are_parts_of_all_who_sell():
     assert lambda_.providers == 1 and lambda_.low < lambda_.usd < lambda_.high  # of its own card
 
 
-def test_a_reserved_hour_is_the_median_of_rate_cards_and_has_no_other_seller():
+LARGE = ("AWS", "Google Cloud", "Microsoft Azure", "Oracle Cloud")
+
+
+def test_a_reserved_hour_is_the_median_of_rate_cards_where_there_is_one():
     hour = market.hour("H100 SXM", "reserved")
     assert set(hour.rows["basis"]) == {"index"} and hour.low == hour.usd == hour.high
-    assert market.sellers("H100 SXM", "reserved") == ("median",)
-    assert "reserved" not in market.contracts("MI300X")
+    assert hour.of_on_demand == 1 and "of on demand" not in hour.counted
+
+
+def test_whoever_rents_a_chip_on_demand_sells_it_under_every_contract_that_binds():
+    rented = [chip for chip in accelerators() if market.listed_hour(chip)]
+    assert len(rented) > 20
+    for chip in rented:
+        everyone = set(market.sellers(chip))
+        assert all(everyone == set(market.sellers(chip, of)) for of in market.BINDING), chip
+
+
+@pytest.mark.parametrize("chip", ["H100 SXM", "B300", "RTX 4090"])
+def test_the_longer_it_binds_the_less_an_hour_costs(chip):
+    for seller in market.sellers(chip):
+        plain, one, three = (
+            market.hour(chip, of, seller) for of in ("on demand", "one year", "three years")
+        )
+        assert plain.usd > one.usd > three.usd > 0
+        for of in (one, three):
+            assert of.low < of.usd < of.high and of.usd == pytest.approx(
+                of.of_on_demand * plain.usd
+            )
+            assert f"at {of.of_on_demand:.2g} of on demand" in of.counted
+
+
+def test_a_discount_is_the_sellers_own_or_that_of_its_kind():
+    share = {name: market.hour("H100 SXM", "one year", name).of_on_demand for name in LARGE}
+    for name in set(LARGE) - {"Oracle Cloud"}:
+        assert share[name] == pytest.approx(market.commitment_ratio(name, 1).best)
+    assert share["Oracle Cloud"] == pytest.approx(sorted(share.values())[1])  # of three others
 
 
 def test_an_hour_of_a_past_day_knows_no_later_listing():

@@ -25,9 +25,9 @@ FUTURE = "2126-01-01"  # not tomorrow: midnight may pass while the tests run
             "no recent price of Gaudi 3 under any contract; chips that are sold on demand: ",
         ),
         (
-            lambda: market.hour("RTX 4090", "three years"),
+            lambda: market.hour("RTX 4090", "spot"),
             LookupError,
-            "no three years price of RTX 4090; nearest contract that has one: on demand .all: ",
+            "no spot price of RTX 4090; nearest contract that has one: on demand .all: ",
         ),
         (
             lambda: market.hour("H100 SXM", "3 years"),

@@ -111,26 +111,29 @@ def test_each_chapter_is_asked_several_of_them(pages):
 @pytest.mark.parametrize("chapter", [name for name in ANSWERED if name not in BESIDE])
 def test_an_hour_that_nobody_sells_is_refused_with_a_contract_that_is_sold(pages, chapter):
     """Where the answer is what an hour costs; a layout has an answer without a price."""
-    unsold = Paid("H200 SXM", "one year", "median")
+    unsold = Paid("H200 SXM", "spot", "Lambda")
     *_, here = asked(pages, unsold)[chapter]
     names = {of.name for of in declared(chapter)}
     if chapter == "hardware_radar":  # refused where its reference chip has no price
-        here = {"contract": "one year", "seller": "Lambda"}
+        here = {"contract": "spot", "seller": "Lambda"}
     said = refusal(declared(chapter), {k: v for k, v in here.items() if k in names})
-    assert "nearest" in said and ("one year" in said or "Lambda" in said), said
+    assert "nearest" in said and "Lambda" in said, said
 
 
 def test_without_a_price_a_step_has_its_floor_all_the_same(pages):
-    of, unsold = pages["scaling_math"], {"accelerator": "H200 SXM", "contract": "one year"}
+    of, unsold = pages["scaling_math"], {"accelerator": "MI325X", "contract": "spot"}
     seconds, run, why = evaluate([of.least_seconds, of.run_usd, of.hour.why], unsold)
     assert seconds > 0 and math.isnan(run)
-    assert why.startswith("no one year price of H200 SXM is listed; it has prices spot, on demand")
+    assert why.startswith("no spot price of MI325X is listed; it has prices on demand, reserved")
 
 
 def test_without_a_price_a_way_to_split_is_said_all_the_same(pages):
-    of, unsold = pages["parallelism"], {"accelerator": "H200 SXM", "contract": "one year"}
+    of, unsold = (
+        pages["parallelism"],
+        {"accelerator": "H200 SXM", "contract": "spot", "seller": "Lambda"},
+    )
     seconds, day, why = evaluate([of.seconds, of.day, of.hour.why], unsold)
     assert seconds > 0 and math.isnan(day)
-    assert why.startswith("no one year price of H200 SXM is listed; it has prices spot, on demand")
+    assert why.startswith("no such seller has a price spot of H200 SXM; it has those of median")
     (own,) = evaluate([of.day], unsold | {"rent_usd_per_hour": 3.0})
     assert own == pytest.approx(of.case.chips.value * 72.0)

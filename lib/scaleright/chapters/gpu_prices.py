@@ -80,7 +80,8 @@ def answer(
 def providers(case: Any, cards: pd.DataFrame) -> Display:
     """A chart of what each provider asks for an hour of the chip."""
     most = listed.most_cards()
-    look = {"tips": {"as of": "day", "region": "region"}, "otherwise": "nobody lists it so"}
+    tips = {"as of": "day", "region": "region", "basis": "basis"}
+    look = {"tips": tips, "otherwise": "nobody lists it so"}
     return charts.show(
         spread(cards, "provider", HOUR, "usd", HOURLY, only=_asked(case), most=most, **look),
         name="providers",
@@ -113,12 +114,13 @@ def bills(case: Any, offer: Any, bill: Quantity) -> Display:
 def why_on_demand() -> Display:
     """Why the listings that are compared are those on demand."""
     sold = listed.sold_by_contract()
-    chips, others = sold.pop("on demand"), ", ".join(f"{of} {many}" for of, many in sold.items())
     return charts.sentence(
         "Prices are <strong>on demand</strong>, by the hour without a commitment, unless you choose"
-        " another contract: {chips:whole} chips are listed so, fewer under others ({others}). What"
-        " runs around the clock is cheaper under a contract, so the chapters on tokens and on"
-        " buying start from a reserved price."
+        f" another contract: {sold['on demand']} chips are listed so, {sold['spot']} on spot, and"
+        f" {sold['reserved']} have an index of reserved prices. Under any other contract that binds"
+        " an hour costs what the seller asks on demand, at the discount that it publishes, or its"
+        " kind. What runs around the clock is cheaper under a contract, so the chapters on tokens"
+        " and on buying start from a reserved price."
     )
 
 

@@ -63,9 +63,9 @@ def answer(
     )
     guess = where((best.of["fitted"] > 0) | (seen == ""), "", guess)
     wider = charts.phrase(
-        " On demand, as most chips are listed, the {listed} is cheapest, at {listed_cost:usd}."
+        " On demand, as more chips are sold, the {listed} is cheapest, at {listed_cost:usd}."
     )
-    elsewhere = (case.paid == "rent") & (case.contract != "on demand") & (listed != "")
+    elsewhere = (case.paid == "rent") & (case.contract == "spot") & (listed != "")
     wider, terms = where(elsewhere, wider, ""), _terms(case)
     judged, as_of = _judged(case, best, tables), where(there, best.age, "none")
     span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
@@ -109,7 +109,7 @@ def _terms(case: SimpleNamespace) -> Any:
     """How chips are paid, and where owned ones stand, in words."""
     at_home = "owned (cards at home, chips made for servers in a data center)"
     owned = where(case.setting == "home", at_home, charts.phrase("owned in a {case.setting}"))
-    return where(case.paid == "own", owned, charts.phrase("with a listed rent ({case.contract})"))
+    return where(case.paid == "own", owned, charts.phrase("that are rented {case.contract}"))
 
 
 def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables) -> Any:

@@ -12,6 +12,7 @@ import pandas as pd
 from scaleright.catalog import fact, table
 from scaleright.claims.verdicts import Recomputed, looked_up, span
 from scaleright.market import HYPERSCALERS, STEADY, hour, offered, price_history, rental_prices
+from scaleright.market.hours import DISCOUNTED
 from scaleright.market.rentals import newest_cards
 
 A100S, CHIP = ("A100 SXM 40GB", "A100 SXM 80GB"), "H100 SXM"
@@ -26,8 +27,11 @@ clouds; the day from which Clarifai says that supply stays tight.
 
 
 def clouds(name: str, day: str | None = None, contract: str = "on demand") -> pd.Series:
-    """What each cloud asked for an hour of a chip on a day, by default the newest one [USD/h]."""
+    """What each cloud that lists a chip asked for an hour of it on a day, by default the newest one
+    [USD/h].
+    """
     rows = hour(name, contract, day=day).rows
+    rows = rows[rows["basis"] != DISCOUNTED]
     return rows.set_index("provider")["usd_per_accelerator_hour"]
 
 

@@ -16,9 +16,10 @@ from scaleright.costs.rent import cloud_usd_per_month
 from scaleright.costs.serving_doubts import load_and_rent
 from scaleright.decisions.cloud_choice import commitments, egress_by_segment
 from scaleright.information import Choice
-from scaleright.market import CONTRACTS, STEADY, cheapest, contracts
+from scaleright.market import CONTRACTS, cheapest, contracts
+from scaleright.market.commitments import discount
 from scaleright.market.listed import ANYWHERE, REGION_OF, listed_chips
-from scaleright.market.paid import binds
+from scaleright.market.paid import BINDING
 from scaleright.market.rentals import EVERYWHERE
 from scaleright.ops import item, where
 from scaleright.quantity import Quantity, apply, choose, given
@@ -42,26 +43,40 @@ WEIGHED = (
 @remembered
 def cloud_offers() -> pd.DataFrame:
     """Every way to rent each listed chip: each provider's cheapest listing by size of the instance
-    and region under each contract, and with the discounts for a commitment that it states.
+    and region, on spot and on demand; on demand with the discount for each contract that binds; and
+    among those on demand, with the discounts for a commitment that the provider states.
 
     Columns: accelerator, contract, option (its name), segment, those `WEIGHED`:
     usd_per_accelerator_hour [USD/h], per_instance [1], usd_per_gb (of data moved out) [USD/GB],
     ratio (of the price to that on demand) [1], committed (1 where all hours are paid), first (1 for
     the provider's cheapest region), listed_in (a region), everywhere (1 for a listing that holds in
-    all regions); large (1 for a large public cloud), and stated (1 for what follows from a discount
-    that is stated, 0 for a price that is listed).
+    all regions); large (1 for a large public cloud), and stated (1 for a commitment among the
+    offers on demand).
 
     >>> offers = cloud_offers()
     >>> h100 = offers[(offers["accelerator"] == "H100 SXM") & (offers["contract"] == "on demand")]
     >>> h100.loc[h100["usd_per_accelerator_hour"].idxmin(), "option"]
     'RunPod Community Cloud'
     """
-    listed = [
-        _listings(chip, of) for chip in listed_chips() for of in contracts(chip) if of != STEADY
+    loose = [
+        _listings(chip, of)
+        for chip in listed_chips()
+        for of in contracts(chip)
+        if of not in BINDING
     ]
-    plain = pd.concat(listed, ignore_index=True).assign(ratio=1.0, stated=0)
+    loose = pd.concat(loose, ignore_index=True).assign(ratio=1.0, committed=0, stated=0)
+    plain = loose[loose["contract"] == "on demand"]
+    sellers = list(zip(plain["provider"], plain["segment"], strict=True))
+    bound = [
+        plain.assign(
+            contract=of,
+            ratio=[discount(*seller, CONTRACTS[of]).best for seller in sellers],
+            committed=1,
+        )
+        for of in BINDING
+    ]
     committed = [
-        plain[(plain["provider"] == provider) & (plain["contract"] == "on demand")].assign(
+        plain[plain["provider"] == provider].assign(
             ratio=ratio,
             committed=1,
             stated=1,
@@ -71,11 +86,11 @@ def cloud_offers() -> pd.DataFrame:
         for years, ratio in terms.items()
     ]
     columns = ["accelerator", "contract", "option", "segment", *WEIGHED, "large", "stated"]
-    return pd.concat([plain, *committed], ignore_index=True)[columns]
+    return pd.concat([loose, *bound, *committed], ignore_index=True)[columns]
 
 
 def listed_offers() -> pd.DataFrame:
-    """Those that are listed as they are."""
+    """Those under their own contract alone."""
     offers = cloud_offers()
     return offers[offers["stated"] == 0]
 
@@ -92,7 +107,6 @@ def _listings(chip: str, contract: str) -> pd.DataFrame:
     return rows.assign(
         accelerator=chip,
         contract=contract,
-        committed=int(binds(contract)),
         option=rows["provider"] + size.where(several, ""),
         usd_per_gb=rows["segment"].map(egress_by_segment()),
         first=(~rows.duplicated(["provider", "per_instance"])).astype(int),
@@ -132,8 +146,8 @@ class Month(NamedTuple):
 
 @dataclass(frozen=True)
 class CloudMonths:
-    """The cheapest month of a case: as it is listed under the contract, with commitments that are
-    stated beside, and the latter at large public clouds and at others.
+    """The cheapest month of a case: under its contract, with commitments that are stated beside,
+    and the latter at large public clouds and at others.
 
     offers : the columns of all offers of the chip under the contract
     """

@@ -2,19 +2,19 @@
 hardware takes, from the tables.
 
 Rooms: `rentals` (listings), `hours` (the one price of an hour, by chip, contract and seller),
-`paid` (that of a case of quantities), `quotes` (where to rent so many, and whether a rent can be
-right), `history` (rents as they were, and commitments), `compare` (prices beside each other),
-`purchases` (what chips sold for), `offers` (what one sells for), `inputs` (power, facility,
-people), `tokens` (what APIs ask), `asked` (the same, for models that only their makers sell too).
+`commitments` (what a term takes off it), `paid` (that of a case of quantities), `quotes` (where to
+rent so many, and whether a rent can be right), `history` (rents as they were), `compare` (prices
+beside each other), `purchases` (what chips sold for), `offers` (what one sells for), `inputs`
+(power, facility, people), `tokens` (what APIs ask), `asked` (the same, for models that only their
+makers sell too).
 """
 
 from scaleright.market.asked import asked_tokens, closed_models
+from scaleright.market.commitments import commitment_ratio, paired_ratios
 from scaleright.market.history import (
     PriceChange,
     cloud_table,
-    commitment_ratio,
     drift_apart,
-    paired_ratios,
     price_change,
     price_history,
     yearly_drift,
@@ -39,7 +39,15 @@ from scaleright.market.offers import (
     sale_terms,
     sold_chips,
 )
-from scaleright.market.paid import Hours, PaidHour, Rents, fixed_years, rents_apart, unfixed
+from scaleright.market.paid import (
+    BINDING,
+    Hours,
+    PaidHour,
+    Rents,
+    fixed_years,
+    rents_apart,
+    unfixed,
+)
 from scaleright.market.purchases import hardware_table
 from scaleright.market.quotes import cheapest, check_rent, paid_accelerators
 from scaleright.market.rentals import (

@@ -7,6 +7,7 @@ from typing import NoReturn
 import pandas as pd
 
 from scaleright.catalog import accelerator, remembered, resource, shared
+from scaleright.market.commitments import COMPUTED, discount
 from scaleright.market.rentals import (
     RAW,
     WINDOW_MONTHS,
@@ -37,10 +38,18 @@ STEADY = "reserved"
 """The contract of what runs around the clock: nobody pays the price of hours that may be given back
 at any time for hours that never are. Of those that bind, the one with recent prices.
 """
-COMMITTED, COMMITTED_MONTHS = ("one year", "three years"), 24
-"""Contracts whose price is fixed for years and that few sources list: so old may their cards be."""
-COMPUTED = "Median of rate cards"
-"""The provider of a row that stands for many: their median, of which the source gives no ends."""
+TERMED = ("one year", "three years")
+"""Contracts that state for how long they bind."""
+COMMITTED, COMMITTED_MONTHS = (STEADY, *TERMED), 24
+"""Contracts that bind. Few sources list them: where a provider has no card of them in the window,
+its price is computed from the one on demand; where a chip has no such price either, cards may be so
+old.
+"""
+DISCOUNTED = "on demand, discounted"
+"""Basis of a figure that nobody lists: what a provider asks on demand, at its discount."""
+
+
+USD = "usd_per_accelerator_hour"
 
 
 @dataclass(frozen=True)
@@ -48,8 +57,10 @@ class Hour:
     """What an hour of one chip costs under a contract from a seller [USD/h].
 
     usd : the median over the seller's providers, each with one figure
-    low, high : of the cheapest and of the dearest of them; of a single provider those of its card
+    low, high : of the cheapest and of the dearest of them; of a single provider those of its card;
+        of a discounted figure those of the discount
     providers, listings : how many sell it so, in how many listings [1]
+    of_on_demand : the share that is paid where prices on demand were discounted, else 1 [1]
     since, until : days of the oldest and of the newest listing behind it
     day : the newest day that the table of rents knew of then
     """
@@ -62,6 +73,7 @@ class Hour:
     high: float
     providers: int
     listings: int
+    of_on_demand: float
     since: date
     until: date
     day: date
@@ -100,7 +112,8 @@ class Hour:
             whose = f"{group}median of {self.providers} providers"
         else:
             whose = self.rows["provider"].iloc[0].replace(COMPUTED, COMPUTED.lower())
-        return f"{whose}, {self.contract}"
+        share = f" at {self.of_on_demand:.2g} of on demand" * (self.of_on_demand < 1)
+        return f"{whose}, {self.contract}{share}"
 
 
 @remembered
@@ -112,9 +125,9 @@ def hour(
 ) -> Hour:
     """What an hour of a chip costs under a contract from a seller.
 
-    Of each provider its newest card counts, if it is less than `WINDOW_MONTHS` older than the day
-    (`COMMITTED_MONTHS` for `COMMITTED` contracts), and of a card that names regions the United
-    States (`at_home`).
+    Of each provider its newest card counts, if it is less than `WINDOW_MONTHS` older than the day,
+    and of a card that names regions the United States (`at_home`). Under a contract that binds, and
+    that a provider does not list so, its price on demand is discounted (`commitments.discount`).
 
     Parameters
     ----------
@@ -132,29 +145,31 @@ def hour(
     >>> h100 = hour("H100 SXM")
     >>> h100.low < h100.usd < h100.high, hour("H100 SXM", "reserved").usd < h100.usd
     (True, True)
-    >>> hour("MI300X", "one year")
+    >>> hour("A40", "spot")
     Traceback (most recent call last):
-    LookupError: no one year price of MI300X; nearest contract that has one: on demand (all: spot,
-    on demand)
+    LookupError: no spot price of A40; nearest contract that has one: on demand (all: on demand,
+    reserved, one year, three years)
     """
     name = accelerator(accelerator_name).name
     one_of(contract, CONTRACTS, "contract")
     known = str(as_day(day, rental_prices()).date())
     sold = _sold(name, contract, seller, known)
-    usd, card = sold["usd_per_accelerator_hour"], sold
-    if len(sold) == 1 and sold["listings"].iloc[0] > 1:
+    usd, ends = float(sold[USD].median()), sold
+    if len(sold) == 1 and sold["listings"].iloc[0] > 1 and sold["basis"].iloc[0] != DISCOUNTED:
         cards = _cards(contract, known)
         card = cards[(cards["accelerator"] == name) & cards["provider"].isin(sold["provider"])]
-    ends = card["usd_per_accelerator_hour"]
+        ends = card.assign(low=card[USD], high=card[USD])
+    plain = float(sold["on_demand"].median()) if (sold["basis"] == DISCOUNTED).all() else usd
     return Hour(
         name,
         contract,
         seller,
-        float(usd.median()),
-        float(ends.min()),
-        float(ends.max()),
+        usd,
+        float(ends["low"].min()),
+        float(ends["high"].max()),
         len(sold),
         int(sold["listings"].sum()),
+        usd / plain,
         sold["date"].min().date(),
         sold["date"].max().date(),
         date.fromisoformat(known),
@@ -185,7 +200,7 @@ def contracts(accelerator_name: str, day: date | str | None = None) -> tuple[str
     """The contracts under which a chip is sold, the loosest first.
 
     >>> contracts("MI300X")
-    ('spot', 'on demand')
+    ('spot', 'on demand', 'reserved', 'one year', 'three years')
     """
     return tuple(of for of in CONTRACTS if sellers(accelerator_name, of, day))
 
@@ -198,8 +213,6 @@ def sellers(
 
     >>> sellers("MI300X", "spot")
     ('median', 'cheapest quarter', 'hyperscalers', 'Microsoft Azure')
-    >>> sellers("H100 SXM", "reserved")
-    ('median',)
     """
     name, known = accelerator(accelerator_name).name, str(as_day(day, rental_prices()).date())
     every = _each(contract, known)
@@ -214,29 +227,54 @@ def sellers(
 
 def offered(contract: str) -> pd.DataFrame:
     """What each provider asks for each chip under a contract, one figure each, as `hour` counts
-    them; columns as of `rentals.spread`.
+    them; columns as of `rentals.spread`, and low, high and on_demand [USD/h].
 
-    >>> offered("three years")["provider"].unique().tolist()
-    ['Microsoft Azure', 'AWS', 'Google Cloud']
+    >>> set(offered("three years")["provider"]) >= set(offered("on demand")["provider"])
+    True
     """
     one_of(contract, CONTRACTS, "contract")
     return _each(contract, str(as_day(None, rental_prices()).date())).copy()
 
 
 @shared
-def _cards(contract: str, day: str) -> pd.DataFrame:
+def _cards(contract: str, day: str, months: int = WINDOW_MONTHS) -> pd.DataFrame:
     """The newest card of each provider of each chip under a contract, as of a day."""
-    reserved = contract == "reserved"
+    reserved = contract == STEADY
     prices = rental_prices(pricing=CONTRACTS[contract], basis=(*RAW, *["index"] * reserved))
     prices = prices[prices["basis"].isin(RAW) | (prices["provider"] == COMPUTED)]
-    months = COMMITTED_MONTHS if contract in COMMITTED else WINDOW_MONTHS
     return at_home(newest_cards(in_window(prices, pd.Timestamp(day), months)))
 
 
 @shared
 def _each(contract: str, day: str) -> pd.DataFrame:
-    """What each provider asks for each chip: one figure, the median of its card."""
-    return one_each(_cards(contract, day))
+    """What each provider asks for each chip: one figure, the median of its card; under a contract
+    that binds, its price on demand discounted if it has no card of that.
+    """
+    listed = _exact(one_each(_cards(contract, day)))
+    if contract not in COMMITTED:
+        return listed
+    asked = pd.concat([listed, _discounted(contract, day)])
+    asked = asked.drop_duplicates(["accelerator", "provider"])  # what is listed goes first
+    old = _exact(one_each(_cards(contract, day, COMMITTED_MONTHS)))
+    asked = pd.concat([asked, old[~old["accelerator"].isin(asked["accelerator"])]])
+    return asked.sort_values(["accelerator", USD, "provider"], ignore_index=True)
+
+
+def _exact(rows: pd.DataFrame) -> pd.DataFrame:
+    """Figures as they are listed, with the ends of each."""
+    return rows.assign(low=rows[USD], high=rows[USD], on_demand=rows[USD])
+
+
+def _discounted(contract: str, day: str) -> pd.DataFrame:
+    """The prices on demand, less what each provider or its kind takes off under a contract."""
+    plain = _each("on demand", day)
+    pricing = CONTRACTS[contract]
+    off = [discount(*of, pricing) for of in zip(plain["provider"], plain["segment"], strict=True)]
+    ends = {of: plain[USD] * [getattr(one, of) for one in off] for of in ("low", "best", "high")}
+    return plain.assign(
+        **{USD: ends["best"], "low": ends["low"], "high": ends["high"], "on_demand": plain[USD]},
+        basis=DISCOUNTED,
+    )
 
 
 def _sold(name: str, contract: str, seller: str, day: str) -> pd.DataFrame:
@@ -245,8 +283,10 @@ def _sold(name: str, contract: str, seller: str, day: str) -> pd.DataFrame:
     here = every[every["accelerator"] == name]
     if seller not in sellers(name, contract, day):
         _refuse(name, contract, seller, day)
+    of_many = here["provider"] == COMPUTED
     if seller == MEDIAN:
-        return here
+        return here[of_many] if of_many.any() else here
+    here = here[~of_many]
     if seller == CHEAPEST:
         return here.head(-(-len(here) // 4))
     column, wanted = ("segment", "hyperscaler") if seller == HYPERSCALERS else ("provider", seller)

@@ -10,7 +10,7 @@ import pandas as pd
 from scaleright.catalog import remembered
 from scaleright.market.compare import price_ends, require_card
 from scaleright.market.history import SERIES
-from scaleright.market.hours import CONTRACTS, contracts, hour, offered
+from scaleright.market.hours import COMMITTED, CONTRACTS, DISCOUNTED, hour, offered
 from scaleright.market.paid import Hours, PaidHour
 from scaleright.market.quotes import cheapest
 from scaleright.market.rentals import EVERYWHERE, rental_prices, spread
@@ -49,17 +49,12 @@ def require_listed(accelerator: str, accelerators: int, contract: str, region: s
     >>> require_listed("A10", 1, "on demand", "eastus")
     Traceback (most recent call last):
     LookupError: unknown region of A10 listings 'eastus'; allowed: not stated (1 known)
-    >>> require_listed("H100 SXM", 8, "reserved", "eastus")
-    Traceback (most recent call last):
-    LookupError: no region of reserved prices is stated; choose any region
     """
     require_card(accelerator, spread())
     hour(accelerator, contract)
     if region == ANYWHERE:
         return
-    of = CONTRACTS[contract]
-    if rental_prices(accelerator, of).empty:
-        raise LookupError(f"no region of {contract} prices is stated; choose any region")
+    of = CONTRACTS["on demand" if contract in COMMITTED else contract]
     regions = set(cheapest(accelerator, accelerators, pricing=of)["region"].replace(REGION_OF))
     if regions.isdisjoint((region, *EVERYWHERE)):
         nearest(region, sorted(regions), f"region of {accelerator} listings")
@@ -92,21 +87,24 @@ def asked(case: Any) -> Asked:
 
 
 def sold_by_contract() -> dict[str, int]:
-    """How many of the listed chips are sold under each contract.
+    """How many of the listed chips have a price of their own under each contract, none that is
+    discounted.
 
     >>> sold = sold_by_contract()
-    >>> sold["on demand"] == len(listed_chips()) > sold["spot"]
+    >>> sold["on demand"] == len(listed_chips()) > sold["spot"] > sold["reserved"]
     True
     """
-    every = [contracts(chip) for chip in listed_chips()]
-    return {of: sum(of in found for found in every) for of in CONTRACTS}
+    own = cards()
+    own = own[own["basis"] != DISCOUNTED]
+    chips = own.groupby("contract")["accelerator"].nunique()
+    return {of: int(chips.get(of, 0)) for of in CONTRACTS}
 
 
 def cards() -> pd.DataFrame:
     """What each provider asks for each listed chip, by contract.
 
     Columns: accelerator, contract, provider, segment, usd_per_accelerator_hour [USD/h], day,
-    region.
+    region, basis (`DISCOUNTED` where the price is that on demand, less a discount).
 
     >>> set(cards()["contract"]) == set(CONTRACTS)
     True
@@ -114,7 +112,9 @@ def cards() -> pd.DataFrame:
     every = pd.concat([offered(of).assign(contract=of) for of in CONTRACTS])
     every = every.assign(day=every["date"].dt.strftime("%Y-%m-%d"))
     columns = ["accelerator", "contract", "provider", "segment", "usd_per_accelerator_hour"]
-    return every.loc[every["accelerator"].isin(listed_chips()), [*columns, "day", "region"]]
+    return every.loc[
+        every["accelerator"].isin(listed_chips()), [*columns, "day", "region", "basis"]
+    ]
 
 
 def most_cards() -> int:

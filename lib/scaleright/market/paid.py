@@ -134,8 +134,8 @@ class Hours:
     >>> found = rents.paid(chip, "reserved", "median", own)
     >>> found.usd.value == hour("H100 SXM", "reserved").usd, evaluate([found.usd], {"own": 3.0})
     (True, [3.0])
-    >>> evaluate([found.why], {"chip": "MI300X"})
-    ['no reserved price of MI300X is listed; it has prices spot, on demand']
+    >>> evaluate([Hours(["H100 SXM", "A40"]).paid(chip, "spot").why], {"chip": "A40"})
+    ['no spot price of A40 is listed; it has prices on demand, reserved, one year, three years']
     """
 
     def __init__(self, names: Sequence[str]):
