@@ -14,7 +14,7 @@ from scaleright import catalog, charts, footprint, transformer
 from scaleright.costs import fastest_steps, training_fleet
 from scaleright.costs.cluster_grid import CLUSTERS
 from scaleright.costs.clusters import cluster_chips, goodput
-from scaleright.costs.platforms import BATCHES, best_step, usual_sequence
+from scaleright.costs.platforms import BATCHES, best_step
 from scaleright.costs.pretraining import STEP_PARTS, reliability, run_chip_hours
 from scaleright.costs.training_fleet import left_out
 from scaleright.costs.whole_runs import whole_runs
@@ -25,6 +25,7 @@ from scaleright.decisions.parallelism_tables import networks_of, run_of
 from scaleright.parameters import validate
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate
+from scaleright.training.layout import usual_sequence
 
 NAMES = ("model", "accelerator", "chips", "batch", "precision")
 asked = pytest.mark.parametrize("of", TRAINING, ids=lambda of: f"{of[0]} on {of[2]} {of[1]}")

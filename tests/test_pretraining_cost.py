@@ -31,6 +31,7 @@ from scaleright.costs.pretraining import (
 from scaleright.costs.pretraining_run import Hour, cheapest
 from scaleright.information import NINETY
 from scaleright.market import cost_factor
+from scaleright.training.layout import usual_sequence
 from scaleright.validation import kinds, whole_runs
 
 SEVEN = ("Llama-2-7B", 256, 4096, 1024)
@@ -256,7 +257,7 @@ def test_the_claims_of_the_chapter_are_judged():
 @pytest.mark.parametrize("name, chips", [("Llama-2-7B", 512), ("Mixtral-8x7B", 256)])
 def test_what_a_page_looks_up_is_the_fastest_layout_or_close_to_it(name, chips):
     found = fastest_steps.fastest_steps(name, (64, chips), "16M", "FP8")
-    sequence = platforms.usual_sequence(catalog.model(name))
+    sequence = usual_sequence(catalog.model(name))
     batch, exact = platforms.BATCHES["16M"] // sequence, 0
     for chip in ("H100 SXM", "B200", "MI350X", "A100 SXM 80GB", "GB300"):
         form, quick = platforms.format_on(chip, "FP8"), found[chip, chips]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jupytext  # noqa: F401  its import asks pandoc for its version, once, in a process
 import pytest
-from scaleright import catalog
+from scaleright import catalog, market
 from scaleright.inference.lengths import Load
 from scaleright.inference.nodes import engines
 from scaleright.inference.serving import steady
@@ -70,7 +70,11 @@ def test_every_rule_is_used_by_a_chapter():
         ),
         ("hardware_compare", {"pace_tokens_per_s": 300}, "allow another format, a slower pace"),
         ("hardware_compare", {"vendor": "AMD", "segment": "consumer"}, "AMD has: data center"),
-        ("hardware_compare", {"vendor": "AMD"}, "sold under: spot, on demand"),
+        (
+            "hardware_compare",
+            {"contract": "spot", "seller": "Lambda"},
+            "sold under: spot, on demand, reserved, one year, three years",
+        ),
         (
             "hardware_compare",
             {
@@ -112,11 +116,10 @@ def test_every_rule_is_used_by_a_chapter():
         ("serving_accuracy", {"source": "InferenceX", "figure": "energy"}, "time per token"),
         ("sustainability", {"model": "GPT-3 175B"}, "model with measured energy"),
         ("sustainability", {"precision": "NVFP4"}, "in NVFP4; nearest: BF16; measured in BF16"),
-        ("token_cost", {"accelerator": "MI300X"}, "nearest contract that has one: on demand"),
         (
             "token_cost",
-            {"seller": "Lambda"},
-            "seller of H100 SXM reserved, 'Lambda'; ",
+            {"contract": "spot", "seller": "Lambda"},
+            "seller of H100 SXM spot, 'Lambda'; ",
         ),
         ("token_cost", {"rent_usd_per_hour": 24}, "8-chip node it is 3 a chip"),
         ("token_cost", {"model": "Kimi-K2.5", "api_host": "Regolo"}, "host of Kimi-K2.5 'Regolo'"),
@@ -185,39 +188,47 @@ def test_a_sweep_names_impossible_scenarios_and_refuses_only_impossible_ones():
     assert validate(PAIR, {"first": "c"}) == {"first": "c"}
 
 
-ONE_YEAR = {"accelerator": "MI300X", "contract": "one year"}
-NOBODY = {"contract": "three years", "seller": "Lambda"}
-RENTED = {"small_on": "rented", "accelerator": "B200", "contract": "one year"}
+NO_SPOT = {"accelerator": "MI325X", "contract": "spot"}
+NOBODY = {"contract": "spot", "seller": "Lambda"}
 UNSOLD = {
-    "ablation_cost": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "architecture_bets": ({"contract": "one year"}, "nearest contract that has one: on demand"),
-    "buy_or_rent": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "cluster_efficiency": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "economics_stack": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "gpu_prices": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "hardware_compare": (NOBODY, "Lambda sells none of these chips three years"),
-    "hardware_radar": (NOBODY, "unknown seller of H100 SXM three years, 'Lambda'"),
-    "inference_ladder": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "inference_roofline": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "model_routing": (RENTED, "nearest contract that has one: reserved"),
-    "load_of_a_day": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "mlperf": (NOBODY | {"metric": "dollar"}, "no three years price of B200; nearest contract"),
-    "pretraining_records": (NOBODY, "no three years price of B200; nearest contract"),
-    "pretraining_cost": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "rlhf_cost": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "scaling_laws": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "token_cost": (ONE_YEAR, "nearest contract that has one: on demand"),
-    "vendor_claims": ({"contract": "one year"}, "nearest contract that has one: on demand"),
+    "ablation_cost": (NO_SPOT, "nearest contract that has one: on demand"),
+    "architecture_bets": ({"contract": "spot"}, "nearest contract that has one: on demand"),
+    "buy_or_rent": (NO_SPOT, "nearest contract that has one: on demand"),
+    "cluster_efficiency": (NO_SPOT, "nearest contract that has one: on demand"),
+    "economics_stack": (NOBODY, "unknown seller of H100 SXM spot, 'Lambda'"),
+    "gpu_prices": (NO_SPOT, "nearest contract that has one: on demand"),
+    "hardware_compare": (NOBODY, "Lambda sells none of these chips spot"),
+    "hardware_radar": (NOBODY, "unknown seller of H100 SXM spot, 'Lambda'"),
+    "inference_ladder": (NO_SPOT, "nearest contract that has one: on demand"),
+    "inference_roofline": (NO_SPOT, "nearest contract that has one: on demand"),
+    "load_of_a_day": (NOBODY, "unknown seller of H100 SXM spot, 'Lambda'"),
+    "mlperf": (NOBODY | {"metric": "dollar"}, "unknown seller of B200 spot, 'Lambda'"),
+    "pretraining_records": (NOBODY, "unknown seller of B200 spot, 'Lambda'"),
+    "pretraining_cost": (NO_SPOT, "nearest contract that has one: on demand"),
+    "rlhf_cost": (NO_SPOT, "nearest contract that has one: on demand"),
+    "scaling_laws": (NO_SPOT, "nearest contract that has one: on demand"),
+    "token_cost": (NO_SPOT, "nearest contract that has one: on demand"),
+    "vendor_claims": ({"contract": "spot"}, "nearest contract that has one: on demand"),
 }
 """A contract, or a seller under it, that has no price, and what is said of it."""
 BESIDE = {"parallelism", "plan", "scaling_math"}
 """Chapters that pay for an hour beside their answer, and say there why it has no price."""
 
 
+ALL_SOLD = {"model_routing"}
+"""Chapters that offer no chip but those that are sold under every contract."""
+
+
+def test_a_chip_that_is_sold_under_every_contract_is_never_refused_for_it():
+    for chapter in ALL_SOLD:
+        (offered,) = (of for of in declared(chapter, BOOK) if of.name == "accelerator")
+        assert all(market.contracts(chip) == (*market.CONTRACTS,) for chip in offered.choices)
+
+
 @pytest.mark.parametrize("chapter", BOOK.chapters())
 def test_an_hour_that_nobody_sells_so_is_refused_wherever_one_is_paid(chapter):
     parameters = declared(chapter, BOOK)
-    assert (chapter in {*UNSOLD, *BESIDE}) == any(of.name == "contract" for of in parameters)
+    assert (chapter in {*UNSOLD, *BESIDE, *ALL_SOLD}) == any(of.name == "contract" for of in parameters)
     if chapter in UNSOLD:
         case, words = UNSOLD[chapter]
         with pytest.raises(ParameterError, match=words) as caught:

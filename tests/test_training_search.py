@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scaleright import catalog
-from scaleright.training.layout import Layout, TrainingRun
-from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
+from scaleright.training.layout import LONGEST_WHOLE_SEQUENCE, Layout, TrainingRun
 from scaleright.training.memory import training_memory
 from scaleright.training.rules import FIELDS, valid
 from scaleright.training.search import candidates, layouts, pick, rank, search

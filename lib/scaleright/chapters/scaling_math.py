@@ -24,6 +24,8 @@ from scaleright.validation.counts import worst_families
 from scaleright.validation.report import Validation
 
 LOG = {"log_x": True, "log_y": True}
+CONTEXT = 2048
+"""Tokens that a new one attends to where a case says nothing, if the model was made for so many."""
 FAMILIES = {
     "rows": "models",
     "median_absolute_percent": "median error",
@@ -36,9 +38,13 @@ FAMILIES = {
 
 
 def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
-    """The chapter's controls: the reached share of the peak follows the chip."""
+    """The chapter's controls: the reached share of the peak follows the chip, and the context the
+    model.
+    """
     usual = catalog.fact("memory_bandwidth_efficiency")
     live = charts.controls(declared.filled(bandwidth_efficiency=usual))
+    longest = {name: of.max_context or CONTEXT for name, of in catalog.decoders().items()}
+    live.follow("model", {name: {"context": min(of, CONTEXT)} for name, of in longest.items()})
     return live.follow("accelerator", chips, compute_efficiency="compute_efficiency")
 
 

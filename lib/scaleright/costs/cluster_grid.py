@@ -12,12 +12,12 @@ from scaleright.catalog import accelerator, model, remembered, shared
 from scaleright.costs.clusters import cluster_chips, format_on
 from scaleright.costs.fastest_steps import COLUMNS, Step, fastest_at
 from scaleright.costs.platform_terms import trust
-from scaleright.costs.platforms import BATCHES, usual_sequence
+from scaleright.costs.platforms import BATCHES
 from scaleright.formulas import lookup, search
 from scaleright.ops import item
 from scaleright.quantity import Table, choose, look_up
 from scaleright.roofline import PEAK_NAMES
-from scaleright.training.layout import TrainingRun
+from scaleright.training.layout import TrainingRun, usual_sequence
 from scaleright.training.step import model_flop
 from scaleright.transformer.parameters import active_parameters
 from scaleright.units import figure

@@ -12,12 +12,11 @@ from scaleright.catalog import Accelerator, accelerator, model, remembered, shar
 from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.fastest_steps import COLUMNS, PRECISIONS, alike, fastest_on_all
 from scaleright.costs.platform_terms import trust
-from scaleright.costs.platforms import usual_sequence
 from scaleright.formulas import lookup, search
 from scaleright.ops import item
 from scaleright.quantity import Table, look_up
 from scaleright.quantity.rows import Row
-from scaleright.training.layout import TrainingRun
+from scaleright.training.layout import TrainingRun, usual_sequence
 from scaleright.transformer import active_parameters
 from scaleright.units import figure
 

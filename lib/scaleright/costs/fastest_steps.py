@@ -18,14 +18,13 @@ from scaleright.costs.platforms import (
     layout_words,
     platforms,
     step_parts,
-    usual_sequence,
 )
 from scaleright.formulas import search
 from scaleright.ops import first_case, item
 from scaleright.order import noiseless
 from scaleright.quantity import Table, look_up
 from scaleright.quantity.rows import Row
-from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.layout import Layout, TrainingRun, usual_sequence
 from scaleright.training.layouts import layouts, pick, slower_twins
 from scaleright.training.memory import training_memory
 from scaleright.training.rules import FIELDS

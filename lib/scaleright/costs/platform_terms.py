@@ -10,8 +10,7 @@ from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.costs.pretraining import best_published_mfu
 from scaleright.formulas import lookup
 from scaleright.market import Hours
-from scaleright.training.layout import TrainingRun
-from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
+from scaleright.training.layout import LONGEST_WHOLE_SEQUENCE, TrainingRun
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
 from scaleright.units import figures, whole
 

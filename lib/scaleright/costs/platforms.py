@@ -5,12 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.architecture import Transformer
 from scaleright.catalog import accelerator, model, shared
 from scaleright.costs.clusters import cluster_chips, format_on
-from scaleright.formulas import counting, lookup, search
+from scaleright.formulas import counting, search
 from scaleright.training.layout import RECOMPUTE, TrainingRun
-from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
 from scaleright.training.search import search as best_layouts
 from scaleright.training.slowdowns import borrowed, interval, slowdowns
 from scaleright.training.step import COMMUNICATION
@@ -50,17 +48,6 @@ def step_parts(step: Mapping[str, Any]) -> dict[str, Any]:
         "bubble_s": step["bubble_s"],
     }
     return {"compute_s": step["step_s"] - sum(rest.values()), **rest}
-
-
-@lookup
-def usual_sequence(shape: Transformer) -> int:
-    """Tokens of a sequence in pretraining: all that the model was made for, up to
-    `LONGEST_WHOLE_SEQUENCE`; longer ones are left to a later stage.
-
-    >>> usual_sequence(model("Llama-2-7B")), usual_sequence(model("Llama-3.1-70B"))
-    (4096, 8192)
-    """
-    return min(int(shape.max_context or LONGEST_WHOLE_SEQUENCE), LONGEST_WHOLE_SEQUENCE)
 
 
 @search

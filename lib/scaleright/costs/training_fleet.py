@@ -11,7 +11,7 @@ import numpy as np
 
 from scaleright.catalog import accelerator, accelerators, model, remembered, shared
 from scaleright.costs.clusters import cluster_chips, goodput
-from scaleright.costs.platforms import BATCHES, best_step, usual_sequence
+from scaleright.costs.platforms import BATCHES, best_step
 from scaleright.costs.pretraining import STEP_PARTS, cluster_chip, reliability, run_chip_hours
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.formulas import counting, lookup, search
@@ -20,6 +20,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, Weights, node_speed
 from scaleright.market import listed_hour, matmul_chips
 from scaleright.quantity import Table, evaluate, given
+from scaleright.training.layout import usual_sequence
 from scaleright.transformer.flops import inference_flop, training_flop
 from scaleright.transformer.parameters import parameters
 from scaleright.units import SECONDS_PER_HOUR, figure

@@ -18,8 +18,7 @@ from scaleright.ops import first_case, floor, item, minimum, where
 from scaleright.quantity import Quantity, choose, least, over
 from scaleright.quantity.lists import place_of_least
 from scaleright.training.chosen import machines
-from scaleright.training.layout import Layout, TrainingRun
-from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
+from scaleright.training.layout import LONGEST_WHOLE_SEQUENCE, Layout, TrainingRun
 from scaleright.training.rules import FIELDS
 from scaleright.training.step import COMMUNICATION, StepTime
 

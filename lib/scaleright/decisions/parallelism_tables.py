@@ -2,7 +2,7 @@
 finds, runs of other sizes, and published layouts among all that fit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +19,7 @@ from scaleright.decisions.parallelism_playbook import (
 )
 from scaleright.decisions.parallelism_selector import choose
 from scaleright.decisions.parallelism_shortlist import ACCELERATORS
-from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.layout import Layout, TrainingRun, usual_sequence
 from scaleright.training.layouts import layouts
 from scaleright.training.rules import FIELDS
 from scaleright.training.search import search
@@ -51,6 +51,20 @@ def networks_of(name: str) -> dict[str, float | None]:
 def networks_offered(own: str) -> dict[str, dict[str, float | None]]:
     """The networks of the chips that a page offers, its own first; see `networks_of`."""
     return {name: networks_of(name) for name in dict.fromkeys((own, *ACCELERATORS))}
+
+
+def sequences(offered: Sequence[int]) -> dict[str, dict[str, int]]:
+    """Tokens of a sequence of each model [token], as rows for a control that follows it: of those
+    that are offered the most up to the `usual_sequence`.
+
+    >>> sequences((1024, 4096, 8192))["GPT-2"]
+    {'sequence': 1024}
+    """
+    usual = {name: usual_sequence(shape) for name, shape in models().items()}
+    return {
+        name: {"sequence": max((n for n in offered if n <= most), default=min(offered))}
+        for name, most in usual.items()
+    }
 
 
 def run_of(case: Any) -> TrainingRun:

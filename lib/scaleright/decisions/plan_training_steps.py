@@ -7,7 +7,7 @@ import numpy as np
 
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
-from scaleright.costs.platforms import BATCHES, usual_sequence
+from scaleright.costs.platforms import BATCHES
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
 from scaleright.decisions.plan_runs import NEAR, cluster_asked, law_asked
 from scaleright.decisions.plan_training_found import Found, binds, flop_of, following, sold, within
@@ -16,6 +16,7 @@ from scaleright.decisions.two_chips import errors_in_common, spread_apart
 from scaleright.footprint import Footprint, machine, place
 from scaleright.formulas import search
 from scaleright.information import expected_loss, probability_cheaper, spread_between
+from scaleright.training.layout import usual_sequence
 from scaleright.transformer import training_flop
 from scaleright.transformer.parameters import parameters
 from scaleright.units import MASSES, duration, figure, in_units, si, usd

@@ -28,15 +28,16 @@ def of_a_cluster(accelerator: str) -> None:
     cluster_chip(accelerator)
 
 
-def within_context(model: str, *tokens: int) -> None:
-    """Tokens in view, together at most the longest context that the model was published with.
+def within_context(model: str, *tokens: int | None) -> None:
+    """Tokens in view, together at most the longest context that the model was published with; None
+    is as many as suit the model.
 
     A release that goes by another name than the shape of the catalog may have a context of its own.
     """
     from scaleright import catalog
 
     longest = catalog.model(model).max_context
-    if catalog.model(model).name == model and 0 < longest < sum(tokens):
+    if catalog.model(model).name == model and 0 < longest < sum(of or 0 for of in tokens):
         raise ValueError(f"longer than the {longest:,} tokens that {model} was made for")
 
 

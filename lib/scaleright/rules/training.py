@@ -5,25 +5,28 @@ def splits(
     model: str,
     accelerator: str,
     chips: int,
-    sequence: int,
+    sequence: int | None,
     batch: int,
     precision: str,
     task: str = "pretrain",
 ) -> None:
-    """A training run that some layout splits over its chips and that fits in their memory."""
+    """A training run that some layout splits over its chips and that fits in their memory;
+    sequences that are left open are as long as in pretraining.
+    """
     from scaleright import catalog
-    from scaleright.training.layout import TrainingRun
+    from scaleright.training.layout import TrainingRun, usual_sequence
     from scaleright.training.search import require_layout
 
-    chip = catalog.accelerator(accelerator)
-    require_layout(TrainingRun(catalog.model(model), chip, chips, sequence, batch, precision, task))
+    chip, shape = catalog.accelerator(accelerator), catalog.model(model)
+    sequence = usual_sequence(shape) if sequence is None else sequence
+    require_layout(TrainingRun(shape, chip, chips, sequence, batch, precision, task))
 
 
 def pretrains(model: str, accelerator: str, chips: int, batch: str, precision: str) -> None:
     """A pretraining run as `splits`; a chip without the format runs in BF16."""
     from scaleright import catalog
-    from scaleright.costs.platforms import BATCHES, format_on, usual_sequence
-    from scaleright.training.layout import TrainingRun
+    from scaleright.costs.platforms import BATCHES, format_on
+    from scaleright.training.layout import TrainingRun, usual_sequence
     from scaleright.training.search import require_layout
 
     shape, chip = catalog.model(model), catalog.accelerator(accelerator)

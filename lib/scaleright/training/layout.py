@@ -12,6 +12,7 @@ from typing import Any
 
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
+from scaleright.formulas import lookup
 
 TASKS = ("pretrain", "sft", "lora")
 SHARING = ("nothing", "optimizer", "optimizer and gradients", "everything")
@@ -20,6 +21,22 @@ RECOMPUTE = ("none", "selective", "full")
 """What of the forward pass runs again in the backward pass: nothing, the attention core, or every
 layer.
 """
+LONGEST_WHOLE_SEQUENCE = 8192
+"""Up to here a sequence stays on one rank, as in published pretraining runs: [llama3, Table 4]
+splits 131,072 tokens, not 8,192.
+"""
+
+
+@lookup
+def usual_sequence(shape: Transformer) -> int:
+    """Tokens of a sequence in pretraining: all that the model was made for, up to
+    `LONGEST_WHOLE_SEQUENCE`; longer ones are left to a later stage.
+
+    >>> from scaleright.catalog import model
+    >>> usual_sequence(model("Llama-2-7B")), usual_sequence(model("Llama-3.1-70B"))
+    (4096, 8192)
+    """
+    return min(int(shape.max_context or LONGEST_WHOLE_SEQUENCE), LONGEST_WHOLE_SEQUENCE)
 
 
 @dataclass(frozen=True)

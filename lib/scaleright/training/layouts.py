@@ -16,16 +16,11 @@ import numpy as np
 
 from scaleright.formulas import search as looks_for
 from scaleright.names import one_of
-from scaleright.training.layout import Layout, TrainingRun
+from scaleright.training.layout import LONGEST_WHOLE_SEQUENCE, Layout, TrainingRun
 from scaleright.training.rules import FIELDS, MODULES_BESIDE_LAYERS, check_run, divisors, valid
 
 LEAST_CHUNK = 128
 """Tokens that context parallelism leaves in each of its chunks at least: a tile of flash attention.
-"""
-
-LONGEST_WHOLE_SEQUENCE = 8192
-"""Up to here a sequence stays on one rank, as in published pretraining runs: [llama3, Table 4]
-splits 131,072 tokens, not 8,192.
 """
 
 

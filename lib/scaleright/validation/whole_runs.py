@@ -16,7 +16,7 @@ from scaleright.costs.whole_runs import TABLE
 from scaleright.information import NINETY
 from scaleright.order import ordered
 from scaleright.roofline import PEAK_NAMES
-from scaleright.training.layouts import LONGEST_WHOLE_SEQUENCE
+from scaleright.training.layout import LONGEST_WHOLE_SEQUENCE
 from scaleright.transformer import active_parameters, training_flop
 from scaleright.units import SECONDS_PER_HOUR, si
 from scaleright.validation import checks
