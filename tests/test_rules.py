@@ -228,7 +228,9 @@ def test_a_chip_that_is_sold_under_every_contract_is_never_refused_for_it():
 @pytest.mark.parametrize("chapter", BOOK.chapters())
 def test_an_hour_that_nobody_sells_so_is_refused_wherever_one_is_paid(chapter):
     parameters = declared(chapter, BOOK)
-    assert (chapter in {*UNSOLD, *BESIDE, *ALL_SOLD}) == any(of.name == "contract" for of in parameters)
+    assert (chapter in {*UNSOLD, *BESIDE, *ALL_SOLD}) == any(
+        of.name == "contract" for of in parameters
+    )
     if chapter in UNSOLD:
         case, words = UNSOLD[chapter]
         with pytest.raises(ParameterError, match=words) as caught:
