@@ -102,6 +102,7 @@ SERVING = [
     Serving("gpt-oss-120b", "H200 SXM", "1K/1K", 50.0, 0.4, "on demand"),
     Serving("gpt-oss-120b", "MI300X", "chat", 30.0, 0.4, "spot"),
     Serving("gpt-oss-120b", "MI300X", "chat", 30.0, 0.4, "one year"),
+    Serving("gpt-oss-120b", "MI325X", "chat", 30.0, 0.4, "spot"),  # nobody sells it so
     Serving("gpt-oss-20b", "RTX 5090", "agent", 100.0, 0.1, "on demand"),
     Serving("Qwen3-30B-A3B-Instruct-2507", "H100 SXM", "agent", 80.0, 0.7, "on demand"),
     Serving("Qwen3-235B-A22B-Instruct-2507", "MI325X", "reasoning", 25.0, 0.4, "own"),

@@ -30,7 +30,7 @@ from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
 
 BOOK = Book(Path(__file__).resolve().parents[1])
-MODELS, CHIPS = ["Llama-3.3-70B", "Llama-3.1-8B"], ["B200", "H100 SXM"]
+MODELS, CHIPS = ["Llama-3.3-70B", "Llama-3.1-8B"], ["B200", "H100 SXM", "MI325X"]
 CASE = {
     "model": MODELS[0],
     "accelerator": CHIPS[0],
@@ -62,7 +62,7 @@ def decided(four: FourWays, **other) -> tuple[str, float]:
     [
         ({"requests_per_day": 2000.0}, API),
         ({}, RENT),
-        ({"contract": "three years"}, COLOCATION),  # nobody lists such a B200
+        ({"contract": "spot", "accelerator": "MI325X"}, COLOCATION),  # nobody sells it so
         ({"data": "may not leave"}, COLOCATION),
         ({"regions": "several"}, MULTI_CLOUD),
         ({"regions": "several", "data": "stays in the region"}, MULTI_CLOUD),

@@ -14,7 +14,7 @@ from chapter_cells import computed, shared
 from scaleright import charts
 from scaleright.costs.serving_doubts import LOAD, RENT
 from scaleright.costs.serving_doubts import SPEED as PRACTICE
-from scaleright.costs.uncertainty import USE
+from scaleright.costs.uncertainty import DISCOUNT, USE
 from scaleright.decisions.two_chips import PRICE, SPEED
 from scaleright.information import Choice, expected_loss, probability_cheaper
 from scaleright.quantity import Quantity, evaluate
@@ -59,7 +59,11 @@ QUESTIONS = {
         "token_cost", LOOSE, frozenset({PRACTICE, LOAD, RENT}), {"contract": "one year"}, {RENT}
     ),
     "buy or rent eight H100 for three years": Question(
-        "buy_or_rent", {"years": 3.0}, SETTLED - {"years of use"} | {USE}, OWNED, SETTLED
+        "buy_or_rent",  # under the cheapest contract, which holds for the three years
+        {"years": 3.0},
+        SETTLED - {"years of use", "rents of the years ahead"} | {USE, DISCOUNT},
+        OWNED,
+        SETTLED | {DISCOUNT},
     ),
     "which chip for gpt-oss-120b": Question(
         "hardware_compare",

@@ -227,10 +227,10 @@ def test_training_has_no_traffic(any_chip):
 
 
 def test_a_contract_prices_the_chips_that_are_sold_under_it(any_chip):
-    here, steady = any_chip.at(), any_chip.at(contract="reserved")
-    sold = {name for name in here.index if "reserved" in contracts(name)}
-    assert set(steady.index) == sold < set(here.index)
-    for name in sold:
+    here, steady, spot = (any_chip.at(contract=of) for of in ("on demand", "reserved", "spot"))
+    assert set(steady.index) == set(here.index)  # discounted where nobody lists it
+    assert set(spot.index) == {of for of in here.index if "spot" in contracts(of)} < set(here.index)
+    for name in here.index:
         ratio = hour(name, "reserved").usd / hour(name).usd
         assert steady.loc[name, "usd"] == pytest.approx(here.loc[name, "usd"] * ratio, rel=1e-5)
     best = hw.Cheapest.among(any_chip)

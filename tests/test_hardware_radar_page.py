@@ -27,9 +27,9 @@ def cells() -> SimpleNamespace:
     "case, words",
     [
         ({"benchmark": "deepseek-r1", "scenario": "Interactive"}, "compared: choose Offline or"),
-        ({"contract": "three years", "seller": "Lambda"}, "H100 SXM, the reference chip, has no"),
+        ({"contract": "spot", "seller": "Lambda"}, "H100 SXM, the reference chip, has no"),
         (
-            {"contract": "three years", "seller": "Lambda", "weight_cost": 0.0},
+            {"contract": "spot", "seller": "Lambda", "weight_cost": 0.0},
             "all axes that weigh",
         ),
         ({f"weight_{axis}": 0.0 for axis in hardware.AXES}, "no axis has weight"),

@@ -75,11 +75,12 @@ def test_what_cannot_be_compared_says_why():
     gain, words = why(in_round="v3.0")
     assert math.isnan(gain)
     assert words == "no round that you allow has both"
-    gain, words = why(metric="dollar", contract="three years")
+    unsold = {"metric": "dollar", "contract": "spot", "seller": "Lambda"}
+    gain, words = why(**unsold)
     assert math.isnan(gain)
-    assert words.startswith("no three years price of B200 is listed; it has prices spot, on demand")
-    words = why(metric="dollar", contract="three years", rent_new=4.0)[1]
-    assert words.startswith("no three years price of H200 SXM is listed; it has prices spot")
+    assert words.startswith("no such seller has a price spot of B200; it has those of median")
+    words = why(**unsold, rent_new=4.0)[1]
+    assert words.startswith("no such seller has a price spot of H200 SXM; it has those of median")
     limits = BENCH.watts
     both = meetings(mlperf.summary())
     both = both[

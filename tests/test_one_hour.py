@@ -137,3 +137,24 @@ def test_without_a_price_a_way_to_split_is_said_all_the_same(pages):
     assert why.startswith("no such seller has a price spot of H200 SXM; it has those of median")
     (own,) = evaluate([of.day], unsold | {"rent_usd_per_hour": 3.0})
     assert own == pytest.approx(of.case.chips.value * 72.0)
+
+
+@pytest.mark.parametrize("hours", [0.5, 6.0, 12.0, 18.0, 24.0])
+@pytest.mark.parametrize("chip", ["H100 SXM", "B200", "RTX 4090"])
+def test_by_default_renting_is_held_to_the_contract_that_costs_least(pages, chip, hours):
+    of, here = pages["buy_or_rent"], {"accelerator": chip, "hours_per_day": hours}
+    assert of.declared.contract == market.BEST
+    named = [evaluate([of.rented], here | {"contract": name})[0] for name in market.LASTING]
+    best, contract, many = evaluate([of.rented, of.contract, of.of], here)
+    assert best == pytest.approx(min(named))
+    assert (contract, many) == (market.LASTING[named.index(min(named))], len(market.LASTING))
+
+
+def test_the_less_a_chip_is_used_the_worse_owning_looks(pages):
+    of = pages["buy_or_rent"]
+    rented, owned = (
+        [evaluate([bill], {"accelerator": "B200", "hours_per_day": h})[0] for h in (1, 2, 8, 24)]
+        for bill in (of.rented, of.bill.total)
+    )
+    saved = [rent - own for rent, own in zip(rented, owned, strict=True)]
+    assert saved == sorted(saved) and saved[1] < 0 < saved[-1]

@@ -48,16 +48,19 @@ def answer(
     months_to_pay: Quantity,
     between: tuple[Quantity, Quantity],
     sure: Choice,
+    of: Quantity,
 ) -> Display:
     """The answer card: what is cheaper, by how much [USD/year], and from how many hours a day.
 
-    chip : its `chip_terms`; between : ends of those hours; sure : how sure the choice is [USD/year]
+    chip : its `chip_terms`; between : ends of those hours; sure : how sure the choice is
+    [USD/year]; of : of how many contracts this one is the cheapest, 0 if it was asked for
     """
     pays, (range_low, range_high), hour = _pays(break_even_hours), between, rents.hour
     span = charts.phrase("{range_low:hours 2} to {range_high:hours a day} of use a day (90 %)")
     beyond = "beyond a whole day of use (90 %)"
     span = first_case([(range_low > 24, beyond), (range_low >= 0, span)], "none by the hour")
     likely, known = charts.odds(sure, (case.hours_per_day > 0) & hour.there, choice, " a year")
+    taken = where(of > 0, charts.phrase(", the cheapest of {of:whole} contracts"), "")
     moved = " No home houses it: owned it stands in a data center, on the usual terms there."
     moved = where(case.moved, moved, "")
     clear = charts.phrase("{choice} one {case.accelerator} is cheaper")
@@ -70,7 +73,7 @@ def answer(
         "{less}",
         "{likely}",
         "{pays}",
-        "Rent is {hour.usd:usd} an hour ({hour.counted}).{moved}{known}",
+        "Rent is {hour.usd:usd} an hour ({hour.counted}{taken}).{moved}{known}",
         provided=hour.there,
         otherwise="One <strong>{case.accelerator}</strong> cannot be rented so: {hour.why}. A year"
         " of owning it costs {bill.total:usd}. {pays}{moved}",

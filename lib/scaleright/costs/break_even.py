@@ -30,7 +30,8 @@ def break_even_hours_per_day(
 
     Each hour of use saves the rent and costs the extra power of work over idling. The fixed cost
     and the idle power of a day, divided by that saving, is the answer. Above 24 renting wins
-    however much it is used; infinite where an hour of power costs more than an hour of rent.
+    however much it is used; infinite where an hour of power costs more than an hour of rent, and
+    no number where there is no rent.
 
     Parameters
     ----------
@@ -51,11 +52,8 @@ def break_even_hours_per_day(
     fixed_per_day = (
         fixed_usd_per_year / DAYS_PER_YEAR + HOURS_PER_DAY * idle_watts * usd_per_watt_hour
     )
-    return where(
-        saving_per_hour > 0,
-        fixed_per_day / where(saving_per_hour > 0, saving_per_hour, 1.0),
-        INFINITY,
-    )
+    never = saving_per_hour <= 0
+    return where(never, INFINITY, fixed_per_day / where(never, 1.0, saving_per_hour))
 
 
 @closed_form(hours_per_day=HOURS_A_DAY, fixed_usd_per_year=NON_NEGATIVE, **POWER)

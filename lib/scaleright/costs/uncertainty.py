@@ -62,10 +62,12 @@ OVER_BEST = {
 }
 """What a reader may set, by the words for it: an input of its own is what it is over that [1]."""
 RENT = "rents of the years ahead"
+DISCOUNT = "discount of the contract"
+"""What a contract takes off the price on demand, where nobody lists what it costs."""
 _BEST = (
     dict.fromkeys(END_OF.values(), TYPICAL)
     | {f"{name}_over_best": 1.0 for name in OVER_BEST.values()}
-    | {"rent_ahead": 1.0}
+    | {"rent_ahead": 1.0, "discount_over_best": 1.0}
 )
 """Inputs that no control gives, at their best estimates: ends of groups, the rest over the best."""
 
@@ -215,9 +217,11 @@ def _open(case: Any, chip: Mapping[str, Any], hour: PaidHour, fixed: Any) -> _Op
         Ends(kept.parameter, kept.low, minimum(kept.high, most / case.value_kept_per_year)),
         of_the_place("cost_of_capital", "cost_of_capital"),
     )
+    discount = given("discount_over_best", 1.0)
     named = {RENT: Ends(ahead, *drift)} | dict(zip(OVER_BEST, ends, strict=True))
+    named |= {DISCOUNT: Ends(discount, hour.least / hour.usd, hour.most / hour.usd)}
     groups_ends = {words: Ends(end, "cheap", "dear") for words, end in groups.items()}
-    return _Open(terms, hour.usd * ahead, named | groups_ends)
+    return _Open(terms, hour.usd * ahead * discount, named | groups_ends)
 
 
 @lookup

@@ -17,7 +17,7 @@ from scaleright.costs.serving_doubts import load_and_rent
 from scaleright.decisions.cloud_choice import commitments, egress_by_segment
 from scaleright.information import Choice
 from scaleright.market import CONTRACTS, cheapest, contracts
-from scaleright.market.commitments import discount
+from scaleright.market.history import discount
 from scaleright.market.listed import ANYWHERE, REGION_OF, listed_chips
 from scaleright.market.paid import BINDING
 from scaleright.market.rentals import EVERYWHERE

@@ -1,20 +1,20 @@
 """The market: what accelerators rent and sell for, what tokens and power cost, and what owning
 hardware takes, from the tables.
 
-Rooms: `rentals` (listings), `hours` (the one price of an hour, by chip, contract and seller),
-`commitments` (what a term takes off it), `paid` (that of a case of quantities), `quotes` (where to
-rent so many, and whether a rent can be right), `history` (rents as they were), `compare` (prices
-beside each other), `purchases` (what chips sold for), `offers` (what one sells for), `inputs`
-(power, facility, people), `tokens` (what APIs ask), `asked` (the same, for models that only their
-makers sell too).
+Rooms: `rentals` (listings), `history` (rents as they were, and what a term takes off them), `hours`
+(the one price of an hour, by chip, contract and seller), `paid` (that of a case of quantities),
+`quotes` (where to rent so many, and whether a rent can be right), `compare` (prices beside each
+other), `purchases` (what chips sold for), `offers` (what one sells for), `inputs` (power, facility,
+people), `tokens` (what APIs ask), `asked` (the same, for models that only their makers sell too).
 """
 
 from scaleright.market.asked import asked_tokens, closed_models
-from scaleright.market.commitments import commitment_ratio, paired_ratios
 from scaleright.market.history import (
     PriceChange,
     cloud_table,
+    commitment_ratio,
     drift_apart,
+    paired_ratios,
     price_change,
     price_history,
     yearly_drift,
@@ -40,7 +40,9 @@ from scaleright.market.offers import (
     sold_chips,
 )
 from scaleright.market.paid import (
+    BEST,
     BINDING,
+    LASTING,
     Hours,
     PaidHour,
     Rents,

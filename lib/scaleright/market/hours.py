@@ -7,7 +7,7 @@ from typing import NoReturn
 import pandas as pd
 
 from scaleright.catalog import accelerator, remembered, resource, shared
-from scaleright.market.commitments import COMPUTED, discount
+from scaleright.market.history import MEDIAN_OF_CARDS, discount
 from scaleright.market.rentals import (
     RAW,
     WINDOW_MONTHS,
@@ -59,6 +59,7 @@ class Hour:
     usd : the median over the seller's providers, each with one figure
     low, high : of the cheapest and of the dearest of them; of a single provider those of its card;
         of a discounted figure those of the discount
+    least, most : what `usd` may be where prices on demand were discounted; else itself
     providers, listings : how many sell it so, in how many listings [1]
     of_on_demand : the share that is paid where prices on demand were discounted, else 1 [1]
     since, until : days of the oldest and of the newest listing behind it
@@ -71,6 +72,8 @@ class Hour:
     usd: float
     low: float
     high: float
+    least: float
+    most: float
     providers: int
     listings: int
     of_on_demand: float
@@ -111,7 +114,7 @@ class Hour:
             group = "" if self.seller == MEDIAN else f"{self.seller}, "
             whose = f"{group}median of {self.providers} providers"
         else:
-            whose = self.rows["provider"].iloc[0].replace(COMPUTED, COMPUTED.lower())
+            whose = self.rows["provider"].iloc[0].replace(MEDIAN_OF_CARDS, MEDIAN_OF_CARDS.lower())
         share = f" at {self.of_on_demand:.2g} of on demand" * (self.of_on_demand < 1)
         return f"{whose}, {self.contract}{share}"
 
@@ -127,7 +130,7 @@ def hour(
 
     Of each provider its newest card counts, if it is less than `WINDOW_MONTHS` older than the day,
     and of a card that names regions the United States (`at_home`). Under a contract that binds, and
-    that a provider does not list so, its price on demand is discounted (`commitments.discount`).
+    that a provider does not list so, its price on demand is discounted (`history.discount`).
 
     Parameters
     ----------
@@ -154,12 +157,10 @@ def hour(
     one_of(contract, CONTRACTS, "contract")
     known = str(as_day(day, rental_prices()).date())
     sold = _sold(name, contract, seller, known)
-    usd, ends = float(sold[USD].median()), sold
-    if len(sold) == 1 and sold["listings"].iloc[0] > 1 and sold["basis"].iloc[0] != DISCOUNTED:
-        cards = _cards(contract, known)
-        card = cards[(cards["accelerator"] == name) & cards["provider"].isin(sold["provider"])]
-        ends = card.assign(low=card[USD], high=card[USD])
-    plain = float(sold["on_demand"].median()) if (sold["basis"] == DISCOUNTED).all() else usd
+    usd, ends = float(sold[USD].median()), _ends(sold, contract, known)
+    discounted = (sold["basis"] == DISCOUNTED).all()
+    plain = float(sold["on_demand"].median()) if discounted else usd
+    least, most = (float(sold[of].median()) if discounted else usd for of in ("low", "high"))
     return Hour(
         name,
         contract,
@@ -167,6 +168,8 @@ def hour(
         usd,
         float(ends["low"].min()),
         float(ends["high"].max()),
+        least,
+        most,
         len(sold),
         int(sold["listings"].sum()),
         usd / plain,
@@ -219,7 +222,7 @@ def sellers(
     here = every[every["accelerator"] == name]
     if here.empty:
         return ()
-    names = tuple(sorted(set(here["provider"]) - {COMPUTED}))
+    names = tuple(sorted(set(here["provider"]) - {MEDIAN_OF_CARDS}))
     groups = [MEDIAN, *[CHEAPEST] * bool(names)]
     groups += [HYPERSCALERS] * bool((here["segment"] == "hyperscaler").any())
     return (*groups, *names)
@@ -241,7 +244,7 @@ def _cards(contract: str, day: str, months: int = WINDOW_MONTHS) -> pd.DataFrame
     """The newest card of each provider of each chip under a contract, as of a day."""
     reserved = contract == STEADY
     prices = rental_prices(pricing=CONTRACTS[contract], basis=(*RAW, *["index"] * reserved))
-    prices = prices[prices["basis"].isin(RAW) | (prices["provider"] == COMPUTED)]
+    prices = prices[prices["basis"].isin(RAW) | (prices["provider"] == MEDIAN_OF_CARDS)]
     return at_home(newest_cards(in_window(prices, pd.Timestamp(day), months)))
 
 
@@ -283,7 +286,7 @@ def _sold(name: str, contract: str, seller: str, day: str) -> pd.DataFrame:
     here = every[every["accelerator"] == name]
     if seller not in sellers(name, contract, day):
         _refuse(name, contract, seller, day)
-    of_many = here["provider"] == COMPUTED
+    of_many = here["provider"] == MEDIAN_OF_CARDS
     if seller == MEDIAN:
         return here[of_many] if of_many.any() else here
     here = here[~of_many]
@@ -291,6 +294,17 @@ def _sold(name: str, contract: str, seller: str, day: str) -> pd.DataFrame:
         return here.head(-(-len(here) // 4))
     column, wanted = ("segment", "hyperscaler") if seller == HYPERSCALERS else ("provider", seller)
     return here[here[column] == wanted]
+
+
+def _ends(sold: pd.DataFrame, contract: str, day: str) -> pd.DataFrame:
+    """The rows between whose `low` and `high` prices lie: of a single seller that lists several,
+    those of its card.
+    """
+    if len(sold) > 1 or sold["listings"].iloc[0] == 1 or sold["basis"].iloc[0] == DISCOUNTED:
+        return sold
+    cards = _cards(contract, day)
+    same = [cards[of].isin(sold[of]) for of in ("accelerator", "provider")]
+    return _exact(cards[same[0] & same[1]])
 
 
 def _refuse(name: str, contract: str, seller: str, day: str) -> NoReturn:

@@ -13,7 +13,7 @@ from scaleright.information import spread_between
 from scaleright.market.history import drift_apart, yearly_drift
 from scaleright.market.hours import MEDIAN, contracts, hour, sellers
 from scaleright.ops import first_case, where
-from scaleright.quantity import Quantity
+from scaleright.quantity import Quantity, least
 from scaleright.quantity.rows import Table
 from scaleright.ranges import Ends
 from scaleright.units import HOURS_PER_DAY
@@ -22,6 +22,12 @@ BINDING = {"reserved": 1.0, "one year": 1.0, "three years": 3.0}
 """Contracts of which every hour is paid, used or not, with the years for which they fix the price:
 of "reserved" the shortest that is sold, since its sources state no term.
 """
+
+
+BEST = "cheapest"
+"""What stands for the contract under which the hours of a case cost least."""
+LASTING = ("on demand", *BINDING)
+"""Contracts under which nobody takes an hour away: those among which `BEST` is."""
 
 
 def binds(contract: Any) -> Any:
@@ -73,6 +79,7 @@ class PaidHour:
 
     usd, low, high : as of an `Hour`, all the same where the reader gives a rent of their own; NaN
         where nobody sells the chip so [USD/h]
+    least, most : what the price may be where one on demand was discounted; else the same [USD/h]
     counted, age : in words, whose price and of which days it is
     why : why there is no price, in words; empty where there is one
     there : whether there is one
@@ -81,6 +88,8 @@ class PaidHour:
     usd: Any
     low: Any
     high: Any
+    least: Any
+    most: Any
     counted: Any
     age: Any
     why: Any
@@ -115,7 +124,7 @@ def _sold(name: str) -> tuple[dict, dict, dict]:
     """What an hour of a chip costs, under each contract and from each seller; and in words its
     contracts, and the sellers under each of them.
     """
-    columns = ("usd", "low", "high", "counted", "age")
+    columns = ("usd", "low", "high", "least", "most", "counted", "age")
     sold = {of: sellers(name, of) for of in contracts(name)}
     found = [hour(name, contract, who) for contract, of in sold.items() for who in of]
     return (
@@ -172,11 +181,38 @@ class Hours:
             usd=where(given, own, listed.usd),
             low=where(given, own, listed.low),
             high=where(given, own, listed.high),
+            least=where(given, own, listed.least),
+            most=where(given, own, listed.most),
             counted=where(given, "your own rent", listed.counted),
             age=where(given, "yours", where(listed.there, listed.age, "none")),
             why=where(given | listed.there, "", why),
             there=given | listed.there,
         )
+
+    def contract(self, case: Any, hours_per_day: Any) -> tuple[Quantity, Quantity]:
+        """The contract of a case, or if that is `BEST` the one of `LASTING` under which so many
+        hours of use a day cost least, the loosest of equals, and of those that nobody sells; and of
+        how many that are sold it is the best, 0 if it was asked for by name or at the reader's own
+        rent.
+
+        case : as of `rents`
+
+        >>> from types import SimpleNamespace as N
+        >>> from scaleright.quantity import evaluate, given
+        >>> case = N(accelerator="H100 SXM", contract=BEST, seller="median", rent_usd_per_hour=0.0)
+        >>> taken = Hours(["H100 SXM"]).contract(case, given("hours", 24.0))
+        >>> evaluate(taken, {}), evaluate(taken, {"hours": 8.0})
+        (['three years', 4.0], ['on demand', 4.0])
+        """
+        of = case.accelerator, case.seller, case.rent_usd_per_hour
+        paid = {name: self.paid(of[0], name, *of[1:]) for name in LASTING}
+        bills = {
+            name: hour.usd * hour.paid_hours(name, hours_per_day) for name, hour in paid.items()
+        }
+        name, _ = least(bills)
+        best, sold = case.contract == BEST, sum(where(of.there, 1, 0) for of in paid.values())
+        name = where(best, where(name == "", LASTING[0], name), case.contract)
+        return name, where(best & (of[2] == 0), sold, 0)
 
     def rents(self, case: Any) -> Rents:
         """The hours of a case: its accelerator, contract, seller and rent_usd_per_hour.

@@ -22,13 +22,16 @@ def priced(
     accelerator: str, contract: str, seller: str, rent_usd_per_hour: float, paid: str = "rent"
 ) -> None:
     """An hour that somebody sells, or a rent of the reader's own that is one chip's; 0 is none. Who
-    owns the chip asks for neither.
+    owns the chip asks for neither, and who asks for the cheapest contract for any that lasts.
     """
     from scaleright import market
 
     if rent_usd_per_hour:
         market.check_rent(rent_usd_per_hour, accelerator)
     elif paid != "own":
+        if contract == market.BEST:
+            sold = (of for of in market.LASTING if seller in market.sellers(accelerator, of))
+            contract = next(sold, market.LASTING[0])
         market.hour(accelerator, contract, seller)
 
 
