@@ -244,12 +244,12 @@ def _of_each_chip(case: Any) -> tuple[Quantity, ...]:
 def any_chip(case: Any, hour: PaidHour, use: Quantity) -> Display:
     """Break-even hours of use a day of each chip on the market."""
     said = where(hour.there, charts.say(use, "hours a day"), "no such rent is listed")
-    hours = case.hours_per_day
+    hours, drawn = case.hours_per_day, where(use >= 0, minimum(use, 200.0), 1.0)
     look = {"log": True, "along": _of_each_chip(case), "label": said}
     return charts.show(
         charts.rule(24.0, CAPPED, "a whole day", log=True)
         + charts.rule(maximum(hours, 1.0), CAPPED, "you", log=True, foot=True)
-        + charts.bars(_sold(), "accelerator", minimum(use, 200.0), "hours 2", CAPPED, **look),
+        + charts.bars(_sold(), "accelerator", drawn, "hours 2", CAPPED, **look),
         name="any_chip",
         alt="Break-even hours of use a day for each chip; beyond 24 it is always cheaper to rent.",
     )

@@ -67,7 +67,7 @@ DISCOUNT = "discount of the contract"
 _BEST = (
     dict.fromkeys(END_OF.values(), TYPICAL)
     | {f"{name}_over_best": 1.0 for name in OVER_BEST.values()}
-    | {"rent_ahead": 1.0, "discount_over_best": 1.0}
+    | {"rent_ahead": 1.0}
 )
 """Inputs that no control gives, at their best estimates: ends of groups, the rest over the best."""
 
@@ -217,11 +217,9 @@ def _open(case: Any, chip: Mapping[str, Any], hour: PaidHour, fixed: Any) -> _Op
         Ends(kept.parameter, kept.low, minimum(kept.high, most / case.value_kept_per_year)),
         of_the_place("cost_of_capital", "cost_of_capital"),
     )
-    discount = given("discount_over_best", 1.0)
     named = {RENT: Ends(ahead, *drift)} | dict(zip(OVER_BEST, ends, strict=True))
-    named |= {DISCOUNT: Ends(discount, hour.least / hour.usd, hour.most / hour.usd)}
     groups_ends = {words: Ends(end, "cheap", "dear") for words, end in groups.items()}
-    return _Open(terms, hour.usd * ahead * discount, named | groups_ends)
+    return _Open(terms, hour.usd * ahead, named | groups_ends)
 
 
 @lookup
@@ -253,16 +251,19 @@ def break_even_range(
 @lookup
 def buying(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> Choice:
     """Owning or renting, by what a year costs [USD/year]; nobody knows either how many hours of use
-    there will be, as far as of the load of a service.
+    there will be, as far as of the load of a service, nor a discount that nobody lists.
 
     case : of quantities, as for `doubts`, with hours_per_day and contract too
     """
     of, used = _open(case, chip, hour, fixed_years(case.contract)), case.hours_per_day
     owned = of.terms.owned_usd_per_year(used).total
-    rented = rent_usd_per_year(of.rent, hour.paid_hours(case.contract, used))
-    factor = load_spread()
+    discount = given("discount_over_best", 1.0)
+    rented = rent_usd_per_year(of.rent * discount, hour.paid_hours(case.contract, used))
+    factor, usd = load_spread(), hour.usd
+    off = (where(hour.there, end / usd, 1.0) for end in (hour.least, hour.most))
     use = Ends(used, used / factor, minimum(used * factor, HOURS_PER_DAY))
-    return Choice.of(owned, rented, of.ends | {USE: use}, **_BEST)
+    ends = of.ends | {USE: use, DISCOUNT: Ends(discount, *off)}
+    return Choice.of(owned, rented, ends, discount_over_best=1.0, **_BEST)
 
 
 @lookup
