@@ -12,10 +12,12 @@ from scaleright.costs.serving import Kinds, Month, Ways, usd_per_month
 from scaleright.costs.serving_choices import Found, ServingChoices
 from scaleright.costs.serving_doubts import ServingDoubts
 from scaleright.costs.token_offers import offers_sheet
+from scaleright.decisions.serving_options import ASK_API, OWN_IT, RENT_IT, ServingOptions
 from scaleright.inference.demand import Busy, usual_peaks
 from scaleright.inference.node_speed import NodeSpeed
+from scaleright.market import BEST
 from scaleright.ops import first_case, minimum, where
-from scaleright.quantity import Quantity, least
+from scaleright.quantity import Quantity
 
 ACROSS, UP = "utilization", "USD per million output tokens"
 """Axes of the charts."""
@@ -23,86 +25,124 @@ ACROSS, UP = "utilization", "USD per million output tokens"
 
 def controls(case: Any) -> tuple[Controls, ServingChoices]:
     """The controls of the page, and the rows of what they choose."""
-    tables = ServingChoices.of(*(case[of].choices for of in ("model", "accelerator", "setting")))
+    choices = {of: case[of].choices for of in ("model", "accelerator", "setting")}
+    chips = [name for name in choices["accelerator"] if name != BEST]
+    tables = ServingChoices.of(choices["model"], chips, choices["setting"])
     live = charts.controls(case)
-    live.follow("accelerator", tables.chips, chip_usd="chip_usd")
     live.follow("setting", tables.settings, usd_per_kwh="usd_per_kwh")
     live.follow("traffic", usual_peaks())
     return live, tables
 
 
-def answer(case: Any, found: Found, doubts: ServingDoubts, busy: Busy) -> Display:
-    """The answer card: the price, the loads from which own hardware beats the API, how sure."""
+def answer(
+    case: Any, options: ServingOptions, found: Found, doubts: ServingDoubts, busy: Busy
+) -> Display:
+    """The answer card: the cheapest way of all, beside the next of another kind; how sure."""
     speed, (rented, owned, api), (even, own_even), _, paid = found
-    (cost_low, cost_high), choice = doubts.rented, doubts.choice
-    owning = owned < minimum(rented, api)
-    less = where(owning, "; owning would cost less still", "")
-    yet = where(owning, ", though owning would cost less", "")
-    rent = charts.phrase("Rent {case.accelerator} for {case.model}: cheaper than the API{less}")
-    call = charts.phrase("Call an API for {case.model}: rented {case.accelerator} costs more{yet}")
-    advice, better = where(rented < api, rent, call), where(rented < api, "renting", "the API")
-    likely, loss = charts.odds(choice, found.known, better, " per million")
-    further = where(found.known, _further(case, found, doubts) + loss, "")
-    (hour, asked), judged = paid, charts.predicted_within(speed.low, speed.high, speed.lent)
+    best, (low, high), (hour, asked) = options.best, options.best.ends, paid
+    likely, loss = charts.odds(
+        options.choice, found.known, options.kind, " per million", options.rival
+    )
+    further = where(found.known, _further(case, options, found, doubts) + loss, "")
+    judged = charts.predicted_within(speed.low, speed.high, speed.lent)
     judged = where(speed.served, judged, "none, since nothing is predicted")
-    refusal = where(speed.served, charts.phrase("{paid.why}."), _refusal(speed))
-    at_api = charts.phrase(
-        " APIs ask {api:usd} per million output tokens with their prompts ({asked.counted})."
-    )
-    at_api = where(asked.there, at_api, "")
+    advice, others, sold = _advice(case, options), _others(options), options.taken.chip["sold"]
+    named = "needs a named accelerator: a rent or a price of your own is that of one."
+    unserved = where(options.nameless, named, _unserved(case, found, busy))
     source = utilization_source(busy)
-    span = charts.phrase("{cost_low:usd} to {cost_high:usd} per million output tokens (90 %)")
+    span = charts.phrase("{low:usd} to {high:usd} per million output tokens (90 %)")
     span = where(found.known | found.alone, span, "none, since nothing is served at a price")
-    unserved = charts.phrase(
-        "cannot be served at a price on {case.accelerator} in {speed.precision} with"
-        " {case.pace_tokens_per_s:number 2} tokens per second per user: {refusal}{at_api}"
-    )
-    alone = charts.phrase(
-        "in {speed.precision} costs {rented:usd} per million output tokens with prompts on rented"
-        " {case.accelerator} at {case.utilization:percent} utilization, {source}, and"
-        " {hour.usd:usd} an hour ({hour.counted}), {owned:usd} on owned ones. When that is cheaper"
-        " than an API cannot be said: {asked.why}."
-    )
-    unserved = where(found.alone, alone, unserved)
     return charts.answer_card(
         "{advice}.",
-        "{rented:usd}",
-        "a million output tokens rented, {owned:usd} owned, {api:usd} at the API",
+        "{best.usd:usd}",
+        "a million output tokens with their prompts, the least of {options.ways:whole} ways"
+        " compared; {others}",
         "{likely}",
-        "Renting beats the API {even:load}; your utilization is {case.utilization:percent},"
-        " {source}.",
+        "Renting {case.accelerator} beats the API {even:load}, owning it {own_even:load}; your"
+        " utilization is {case.utilization:percent}, {source}.",
         "{further}",
-        provided=found.known,
+        provided=found.known & ~options.nameless,
         otherwise="<strong>{case.model}</strong> {unserved}",
         range="{span}",
-        as_of="{hour.age} (rents), {asked.age} (APIs)",
+        as_of="{hour.age} (rents), {asked.age} (APIs), {sold} (prices of accelerators)",
         model_error="{judged}",
         headline="usd_per_million",
         quantities={
-            "usd_per_million": (rented, "usd"),
-            "range_low": (cost_low, "usd"),
-            "range_high": (cost_high, "usd"),
+            "usd_per_million": (best.usd, "usd"),
+            "range_low": (low, "usd"),
+            "range_high": (high, "usd"),
+            "rented_usd_per_million": (rented, "usd"),
             "owned_usd_per_million": (owned, "usd"),
             "api_usd_per_million": (api, "usd"),
-            "renting_cheaper_probability": (choice.probability, "percent"),
-            "expected_loss_usd_per_million": (choice.expected_loss, "usd"),
+            "cheapest_probability": (options.choice.probability, "percent"),
+            "expected_loss_usd_per_million": (options.choice.expected_loss, "usd"),
             "break_even_utilization": (even, "percent"),
             "owned_break_even_utilization": (own_even, "percent"),
         },
     )
 
 
-def _further(case: Any, found: Found, doubts: ServingDoubts) -> Any:
-    """How it is served and paid, the range of the break-even, and owning, in words."""
-    speed, _, (_, own_even), _, (hour, asked) = found
+def _unserved(case: Any, found: Found, busy: Busy) -> Any:
+    """What there is to say where a way has no price, in words."""
+    speed, (rented, owned, api), *_, (hour, asked) = found
+    paid, source = found.paid, utilization_source(busy)
+    refusal = where(speed.served, charts.phrase("{paid.why}."), _refusal(speed))
+    at_api = charts.phrase(
+        " APIs ask {api:usd} per million output tokens with their prompts ({asked.counted})."
+    )
+    at_api = where(asked.there, at_api, "")
+    alone = charts.phrase(
+        "in {speed.precision} costs {rented:usd} per million output tokens with prompts on rented"
+        " {case.accelerator} at {case.utilization:percent} utilization, {source}, and"
+        " {hour.usd:usd} an hour ({hour.counted}), {owned:usd} on owned ones. When that is cheaper"
+        " than an API cannot be said: {asked.why}."
+    )
+    unserved = charts.phrase(
+        "cannot be served at a price on {case.accelerator} in {speed.precision} with"
+        " {case.pace_tokens_per_s:number 2} tokens per second per user: {refusal}{at_api}"
+    )
+    return where(found.alone, alone, unserved)
+
+
+def _advice(case: Any, options: ServingOptions) -> Any:
+    """What to do, in words."""
+    rent, own, kind = options.rented, options.owned, options.kind
+    rents = charts.phrase("Rent {rent.accelerator} for {case.model}")
+    owns = charts.phrase("Own {own.accelerator} for {case.model}")
+    asks = charts.phrase("Call an API for {case.model}")
+    return first_case([(kind == RENT_IT, rents), (kind == OWN_IT, owns)], asks)
+
+
+def _others(options: ServingOptions) -> Any:
+    """What the cheapest of each other kind costs, in words."""
+    rent, own, api = (options.kinds[of] for of in (RENT_IT, OWN_IT, ASK_API))
+    words = {
+        RENT_IT: charts.phrase("{rent.usd:usd} rented ({rent.accelerator})"),
+        OWN_IT: charts.phrase("{own.usd:usd} owned ({own.accelerator})"),
+        ASK_API: charts.phrase("{api.usd:usd} at the API"),
+    }
+    said: Any = ""
+    for kind, way in options.kinds.items():
+        shown = (options.kind != kind) & (way.usd > 0)
+        said = where(shown, where(said == "", "", said + ", ") + words[kind], said)
+    return where(said == "", "nothing else has a price", said)
+
+
+def _further(case: Any, options: ServingOptions, found: Found, doubts: ServingDoubts) -> Any:
+    """How it is served and paid, what owning asks at the start, and the range of the break-even, in
+    words.
+    """
+    speed, *_, (hour, asked) = found
     even_low, even_high = doubts.break_even
+    start, place = options.taken.terms.price_usd * speed.chips, options.taken.factors["place"]
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     between = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
     return charts.phrase(
-        "Prices are with prompts. The model runs in {speed.precision}, with"
-        " {case.pace_tokens_per_s:number 2} tokens per second or more per user; an hour costs"
-        " {hour.usd:usd} ({hour.counted}); the API's price: {asked.counted}."
-        " Break-even of renting: {between} (90 %). Owning beats the API {own_even:load}."
+        "On {case.accelerator} the model runs in {speed.precision}, with"
+        " {case.pace_tokens_per_s:number 2} tokens per second or more per user; rented"
+        " ({case.contract}) an hour costs {hour.usd:usd} ({hour.counted}); owned ({place}) the"
+        " smallest engine, {speed.chips:whole accelerators} with their servers, asks {start:usd}"
+        " at the start. The API's price: {asked.counted}. Break-even of renting: {between} (90 %)."
     )
 
 
@@ -137,17 +177,17 @@ def cost_by_load(case: Any, found: Found) -> Display:
     )
 
 
-def cheapest(found: Found, place: Any, source_load: Any) -> Display:
-    """The price each way, what the accelerator does, and the load that Clarifai asks for."""
+def cheapest(options: ServingOptions, found: Found, source_load: Any) -> Display:
+    """The price each way on the accelerator, what it does, and the load that Clarifai asks for."""
     speed, (rented, owned, api), *_, paid = found
-    best = least({"the API": api, "renting": rented, "owning": owned})[0]
+    chip, place = options.taken.case.accelerator, options.taken.factors["place"]
     only = charts.phrase("Only the API has a price for this case, {api:usd}.")
     why = charts.phrase("There is no price at the API: {paid.asked.why}.")
     only = where(paid.asked.there, only, why)
     return charts.sentence(
-        "A million output tokens with their prompts cost {rented:usd} rented, {owned:usd} owned"
-        " ({place}) and {api:usd} at the API, so <strong>{best}</strong> is cheapest. At full"
-        " load one accelerator writes {speed.tokens_per_s:output tokens a second}; a group of"
+        "On {chip} a million output tokens with their prompts cost {rented:usd} rented and"
+        " {owned:usd} owned ({place}), beside {api:usd} at the API. At full load one writes"
+        " {speed.tokens_per_s:output tokens a second}; a group of"
         " {speed.chips:whole} serves {speed.batch:whole answers} at once, and the first token comes"
         " after {speed.ttft_s:duration}. Clarifai's calculator asks for {source_load:percent}"
         " utilization at this size, whatever the prices.",
@@ -220,26 +260,27 @@ def discounts(case: Any, host: Any) -> Display:
     )
 
 
-def any_chip(case: Any, found: Found, tables: ServingChoices) -> Display:
+def any_chip(options: ServingOptions, tables: ServingChoices) -> Display:
     """A chart of the rented price on each accelerator; one that cannot serve it says why."""
-    speed, (rented, *_), *_ = found
-    rows, star = tables.every_chip(), where(speed.fitted, "", " *")
-    along = case.accelerator, case.rent_usd_per_hour, case.chip_usd  # of each row
+    found = options.any_chip.found
+    rented, star = found.price.rented, where(found.speed.fitted, "", " *")
     label = where(found.short == "", charts.phrase("{rented:usd}{star}"), found.short)
+    rows, along = tables.every_chip(), options.chip
     return charts.show(
-        charts.bars(rows, "accelerator", rented, "usd", UP, "vendor", along=along, label=label),
+        charts.bars(rows, "chip", rented, "usd", UP, "vendor", along=along, label=label),
         name="any_chip",
         alt="USD per million output tokens with their prompts on each rented accelerator; one that"
         " cannot serve the model so fast says why.",
     )
 
 
-def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
+def every_engine(options: ServingOptions, tables: ServingChoices) -> Display:
     """A table of the best engine on each accelerator, its prices and its break-evens."""
+    chip, found = options.chip, options.any_chip.found
     speed, price, evens, *_ = found
     star = where(speed.fitted, "", " *")
-    served = charts.phrase("{speed.chips:whole} x {case.accelerator}{star}")
-    unserved = charts.phrase("{case.accelerator}: {found.short}")
+    served = charts.phrase("{speed.chips:whole} x {chip}{star}")
+    unserved = charts.phrase("{chip}: {found.short}")
     engine = where(found.short == "", served, unserved)
     columns = {
         "engine": engine,
@@ -251,15 +292,14 @@ def every_engine(case: Any, found: Found, tables: ServingChoices) -> Display:
         "answers at once": speed.batch,
         "tokens/s each": speed.tokens_per_s,
     }
-    rows = tables.every_chip()[["accelerator", "rent_usd_per_hour", "chip_usd"]]
     shown = charts.table(
-        rows.assign(**columns),
+        tables.every_chip()[["chip"]].assign(**columns),
         "Your case on each accelerator: USD per million output tokens with prompts, rented and"
         " owned, and the load above which either beats the API",
         formats=dict.fromkeys(("rented", "owned"), "usd")
         | dict.fromkeys(("renting wins", "owning wins"), "load")
         | dict.fromkeys(("answers at once", "tokens/s each"), "whole"),
-        along=(case.accelerator, case.rent_usd_per_hour, case.chip_usd),
+        along=(chip,),
         name="any-chip",
     )
     return charts.folded(
@@ -292,13 +332,14 @@ def bill(case: Any, found: Found, month: Month, busy: Busy) -> Display:
     )
 
 
-def worth_of_knowing(case: Any, found: Found, doubts: ServingDoubts) -> Display:
+def worth_of_knowing(case: Any, options: ServingOptions) -> Display:
     """A chart of what it would save a month to know each input before choosing."""
     a_month = usd_per_month(case.requests_per_day * case.output_tokens, 1.0)
-    choice = doubts.choice
+    choice = options.choice
     worth = {name: a_month * usd for name, usd in choice.worth().items()}
     cost = a_month * minimum(choice.cost, choice.other)
-    return charts.worth_of_knowing(worth, "a month", choice, "renting and the API", cost=cost)
+    between = charts.phrase("{options.kind} and {options.rival}")
+    return charts.worth_of_knowing(worth, "a month", choice, between, cost=cost)
 
 
 def fair_rent(found: Found, rent: Any) -> Display:

@@ -15,9 +15,13 @@ from scaleright.decisions.unit_economics import compare_sizes
 from scaleright.validation.throughput import Throughput
 
 
-def sizes(compared: pd.DataFrame, case: Any) -> Display:
-    """A table of models of about Clarifai's sizes, and from which load each beats an API."""
-    pace, contract = case.pace_tokens_per_s, case.contract
+def sizes(compared: pd.DataFrame, asked: Any, contract: Any) -> Display:
+    """A table of models of about Clarifai's sizes, and from which load each beats an API.
+
+    asked : the case as its controls have it
+    contract : the one under which they are rented
+    """
+    pace = asked.pace_tokens_per_s
     table = charts.table(
         compared,
         f"Rented H100, {contract.value}: the utilization from which it beats an API, at its median,"
@@ -27,11 +31,11 @@ def sizes(compared: pd.DataFrame, case: Any) -> Display:
         | {"parameters": "billions", "tokens/s": "whole", "in": "usd", "out": "usd"},
     )
     shown = charts.folded(table, "Four models of about these sizes")
-    return charts.at_defaults(shown, pace, contract)
+    return charts.at_defaults(shown, pace, asked.contract)
 
 
-def eight_and_fourteen(compared: pd.DataFrame, case: Any) -> Display:
-    """Two of these models side by side, and who stands for Clarifai's 13B."""
+def eight_and_fourteen(compared: pd.DataFrame, asked: Any) -> Display:
+    """Two of these models side by side, and who stands for Clarifai's 13B; see `sizes`."""
     of = compare_sizes(compared, "Qwen3-8B", "Qwen3-14B")
     hosts = market.api_price("Mistral-NeMo-12B").companies
     said = charts.sentence(
@@ -40,7 +44,7 @@ def eight_and_fourteen(compared: pd.DataFrame, case: Any) -> Display:
         " the speed, and its hosts charge {of.price:number 2} times as much for output. For"
         " Clarifai's 13B the claims below take Mistral-NeMo-12B ({hosts:whole} companies host it)."
     )
-    return charts.at_defaults(said, case.pace_tokens_per_s, case.contract)
+    return charts.at_defaults(said, asked.pace_tokens_per_s, asked.contract)
 
 
 def source_loads() -> Display:

@@ -101,7 +101,7 @@ class ServingChoices:
         """Those of some models, accelerators and settings.
 
         >>> some = ServingChoices.of(["gpt-oss-20b"], ["H100 SXM", "L40S"], ["home"])
-        >>> some.every_chip()["accelerator"].tolist(), [*some.settings]
+        >>> some.every_chip()["chip"].tolist(), [*some.settings]
         (['H100 SXM', 'L40S'], ['home'])
         """
         return cls(
@@ -155,8 +155,6 @@ class ServingChoices:
     def every_chip(self) -> pd.DataFrame:
         """The rows of `chips` as a table.
 
-        Columns: accelerator, the keys of `chips`, and rent_usd_per_hour: none of the
-        reader's own (0).
+        Columns: chip, and the keys of `chips`.
         """
-        rows = [{"accelerator": name} | dict(of) for name, of in self.chips.items()]
-        return pd.DataFrame(rows).assign(rent_usd_per_hour=0.0)
+        return pd.DataFrame([{"chip": name} | dict(of) for name, of in self.chips.items()])

@@ -63,10 +63,12 @@ def sale_terms(name: str) -> Mapping[str, Any]:
     Returns
     -------
     chip_usd : [USD]
+    sold : of which days that is, in words
     vendor : a word
 
     >>> sale_terms("H100 SXM")["vendor"]
     'NVIDIA'
     """
     chip = accelerator(name)
-    return MappingProxyType({"chip_usd": chip.purchase_mid_usd, "vendor": chip.vendor})
+    found = {"chip_usd": chip.purchase_mid_usd, "sold": chip.purchase_age or "none"}
+    return MappingProxyType(found | {"vendor": chip.vendor})

@@ -3,6 +3,7 @@ or a rent of the reader's own.
 """
 
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -189,28 +190,32 @@ class Hours:
             there=given | listed.there,
         )
 
-    def contract(self, case: Any, hours_per_day: Any) -> tuple[Quantity, Quantity]:
+    def contract(self, case: Any, hours_per_day: Any, years: Any) -> tuple[Quantity, Quantity]:
         """The contract of a case, or if that is `BEST` the one of `LASTING` under which so many
         hours of use a day cost least, the loosest of equals, and of those that nobody sells; and of
         how many that are sold it is the best, 0 if it was asked for by name or at the reader's own
         rent.
 
         case : as of `rents`
+        years : for how long one may bind at most [years]
 
         >>> from types import SimpleNamespace as N
         >>> from scaleright.quantity import evaluate, given
         >>> case = N(accelerator="H100 SXM", contract=BEST, seller="median", rent_usd_per_hour=0.0)
-        >>> taken = Hours(["H100 SXM"]).contract(case, given("hours", 24.0))
-        >>> evaluate(taken, {}), evaluate(taken, {"hours": 8.0})
-        (['three years', 4.0], ['on demand', 4.0])
+        >>> taken = Hours(["H100 SXM"]).contract(case, given("hours", 24.0), given("years", 3.0))
+        >>> evaluate(taken, {}), evaluate(taken, {"hours": 8.0}), evaluate(taken, {"years": 2.0})
+        (['three years', 4.0], ['on demand', 4.0], ['reserved', 3.0])
         """
         of = case.accelerator, case.seller, case.rent_usd_per_hour
         paid = {name: self.paid(of[0], name, *of[1:]) for name in LASTING}
+        binds_for = {name: fixed_years(name) <= years for name in paid}
         bills = {
-            name: hour.usd * hour.paid_hours(name, hours_per_day) for name, hour in paid.items()
+            name: where(binds_for[name], hour.usd * hour.paid_hours(name, hours_per_day), math.nan)
+            for name, hour in paid.items()
         }
         name, _ = least(bills)
-        best, sold = case.contract == BEST, sum(where(of.there, 1, 0) for of in paid.values())
+        there = (where(binds_for[name] & of.there, 1, 0) for name, of in paid.items())
+        best, sold = case.contract == BEST, sum(there)
         name = where(best, where(name == "", LASTING[0], name), case.contract)
         return name, where(best & (of[2] == 0), sold, 0)
 

@@ -54,8 +54,7 @@ HEADLINES = (
     Headline(
         "token_cost",
         "usd_per_million",
-        "for a million tokens (pieces of words) written by a 70B model on rented H100",
-        rents={"rent_usd_per_hour": (_H100, "reserved")},
+        "for a million tokens (pieces of words) written by a 70B model, the cheapest way compared",
     ),
     Headline(
         "pretraining_cost",

@@ -27,6 +27,7 @@ class Operation:
     repeats : whether that says an input more than once, so that a page gives it a name
     rows : the rows of a page of which it is a list (`over`), if it is one
     element : how an element is read of a list that a page has packed, if it makes one
+    held : whether its result stays what it is on the page in rows of a chart
     """
 
     name: str
@@ -35,6 +36,7 @@ class Operation:
     repeats: bool = False
     rows: Any = None
     element: Operation | None = None
+    held: bool = False
 
 
 class Quantity:
@@ -205,9 +207,11 @@ def given(name: str, value: Any) -> Quantity:
     return leaf(Operation(f"{GIVEN} {name}", lambda: value, lambda: name), value, value)
 
 
-def derived(name: str, quantity: Quantity) -> Quantity:
+def derived(name: str, quantity: Quantity, held: bool = False) -> Quantity:
     """A quantity that may be set as a parameter may, under a name that no control has: rows, ends
     and cases give it values of their own; where none does it is what it was computed as.
+
+    held : whether in the rows of a chart it stays what it is on the page, whatever else they give
 
     >>> price, load = given("price", 2.0), derived("load", given("requests", 40.0) / 100)
     >>> from scaleright.quantity.readings import evaluate
@@ -215,7 +219,8 @@ def derived(name: str, quantity: Quantity) -> Quantity:
     >>> bill.value, evaluate([bill], {"load": 0.5}), evaluate([bill], {"requests": 80.0})
     (5.0, [4.0], [2.5])
     """
-    return apply(Operation(f"{GIVEN} {name}", lambda value: value, lambda told: told), quantity)
+    same = Operation(f"{GIVEN} {name}", lambda value: value, lambda told: told, held=held)
+    return apply(same, quantity)
 
 
 def parameter(node: Any) -> str | None:

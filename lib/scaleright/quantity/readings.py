@@ -123,6 +123,7 @@ def compiled(
     wanted: Mapping[str, Quantity],
     along: Mapping[str, str] | None = None,
     known: Mapping[Quantity, str] | None = None,
+    held: Mapping[str, str] | None = None,
 ) -> Compiled:
     """The expressions of Vega that compute quantities, by their names; what is used more than once
     is computed once, under a name of its own.
@@ -132,6 +133,7 @@ def compiled(
     along : parameters that a chart's rows give, with the field of each; what depends on one is a
         formula of the rows
     known : signals that there are already, by quantity
+    held : those of quantities that are `derived` and held, by their names
 
     Raises
     ------
@@ -144,14 +146,17 @@ def compiled(
     >>> compiled({"unit": (price + 1) / load}, along={"load": "x"}).formulas
     {'unit': '((price + 1) / datum.x)'}
     """
-    along, known = along or {}, known or {}
+    along, known, held = along or {}, known or {}, held or {}
     # without rows of a chart, what the page computes already is read by its name
-    order = in_order(wanted.values(), frozenset() if along else known, along)
+    order = in_order(wanted.values(), frozenset() if along else known, {**held, **along})
     _refuse_strangers(order, along)
-    names = _names(order, wanted, along, known)
+    names = _names(order, wanted, {**held, **along}, known)
     rows, found = set[Quantity](), Compiled()
     said: dict[Quantity, str] = {} if along else dict(known)
     for node in order:
+        if node.parameter in held and node.parameter not in along:
+            said[node] = held[node.parameter]
+            continue
         name = node.parameter if node.parameter in along else control(node)
         if name in along or any(i in rows for i in node.operands):
             rows.add(node)

@@ -88,15 +88,21 @@ class Signals:
         >>> Signals().formulas({"bill": hours * price, "price": price}, {"hours": "x"})
         {'bill': '(datum.x * price)', 'price': 'price'}
         """
-        fixed = {name: q for name, q in wanted.items() if not _depends(q, along)}
+        held = {
+            parameter(node) or "": self.name(node)
+            for node in in_order(wanted.values())
+            if node.operation.held and parameter(node) not in along
+        }
+        fixed = {name: q for name, q in wanted.items() if not _depends(q, along, held)}
         moving = {name: q for name, q in wanted.items() if name not in fixed}
-        read = {parameter(node) for node in in_order(moving.values(), there=along)}
+        read = {parameter(node) for node in in_order(moving.values(), there={**held, **along})}
         along = {name: field for name, field in along.items() if name in read}
-        found = compiled(moving, along, self._names)
+        found = compiled(moving, along, self._names, held)
         self.expressions |= found.signals
         self._names = found.names | self._names
         return found.formulas | {name: self.name(quantity) for name, quantity in fixed.items()}
 
 
-def _depends(quantity: Quantity, parameters: Container[str]) -> bool:
-    return any((parameter(node) or "") in parameters for node in in_order([quantity]))
+def _depends(quantity: Quantity, parameters: Container[str], held: Container[str | None]) -> bool:
+    order = in_order([quantity], there=held)
+    return any((parameter(node) or "") in parameters for node in order)

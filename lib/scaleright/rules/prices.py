@@ -22,11 +22,14 @@ def priced(
     accelerator: str, contract: str, seller: str, rent_usd_per_hour: float, paid: str = "rent"
 ) -> None:
     """An hour that somebody sells, or a rent of the reader's own that is one chip's; 0 is none. Who
-    owns the chip asks for neither, and who asks for the cheapest contract for any that lasts.
+    owns the chip asks for neither, and who asks for the cheapest contract for any that lasts. Of the
+    cheapest chip the reader has no rent, and one of its price is looked for among all.
     """
     from scaleright import market
 
-    if rent_usd_per_hour:
+    if accelerator == market.BEST:
+        _nothing_of_ones_own("rent", rent_usd_per_hour)
+    elif rent_usd_per_hour:
         market.check_rent(rent_usd_per_hour, accelerator)
     elif paid != "own":
         if contract == market.BEST:
@@ -36,10 +39,21 @@ def priced(
 
 
 def for_sale(accelerator: str, chip_usd: float | None) -> None:
-    """A chip with a price, the catalog's or the reader's."""
+    """A chip with a price, the catalog's or the reader's; 0 or None is none. The cheapest has one of
+    the catalog's.
+    """
     from scaleright import market
 
-    market.sold_chips(accelerator, chip_usd)
+    if accelerator == market.BEST:
+        _nothing_of_ones_own("price", chip_usd)
+    else:
+        market.sold_chips(accelerator, chip_usd or None)
+
+
+def _nothing_of_ones_own(what: str, usd: float | None) -> None:
+    """No rent or price of the reader's own, which is that of one chip."""
+    if usd:
+        raise ValueError(f"a {what} of your own is that of one accelerator: name it")
 
 
 def hosted(model: str, api_host: str, *own_usd: float) -> None:

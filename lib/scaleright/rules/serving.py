@@ -118,19 +118,22 @@ def keeps_pace(
     output_tokens: int,
     cached_share: float,
 ) -> None:
-    """A model that some server of a node writes with in a format at that pace."""
-    from scaleright import catalog
+    """A model that some server of a node writes with in a format at that pace; if the cheapest
+    accelerator is asked for, one of any of those that are rented out.
+    """
+    from scaleright import catalog, market
+    from scaleright.decisions.hardware_tables import serving_chips
     from scaleright.inference.curves import curves
     from scaleright.inference.lengths import Load
     from scaleright.inference.nodes import engines
     from scaleright.inference.pacing import fastest
 
-    load = Load(input_tokens, output_tokens, cached_share)
-    found = engines(catalog.model(model), catalog.accelerator(accelerator), precision)
-    known = curves(found) if found else []
-    best = fastest(known, load, 1 / pace_tokens_per_s) if known else None
-    if best and best.kept:
-        return
+    load, known = Load(input_tokens, output_tokens, cached_share), []
+    for name in serving_chips() if accelerator == market.BEST else [accelerator]:
+        if found := engines(catalog.model(model), catalog.accelerator(name), precision):
+            if fastest(tried := curves(found), load, 1 / pace_tokens_per_s).kept:
+                return
+            known += tried
     alone = [1 / one.at(1.0, load).tpot_s for one in known if one.slots(load) >= 1]
     reason = (
         f"the fastest writes {max(alone):.3g} to one reader alone"

@@ -1,0 +1,309 @@
+"""Every way in which a case may have the tokens of an open model written: any accelerator rented
+under any contract or owned, and an API; the cheapest of each kind, and how sure the choice is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, Self
+
+from scaleright.catalog import model as shape
+from scaleright.costs.owned_hours import OwnedHour, owned_rows
+from scaleright.costs.ownership import Ownership
+from scaleright.costs.serving import BreakEvens, Serving, Ways
+from scaleright.costs.serving_choices import Found, Paid, ServingChoices
+from scaleright.costs.serving_doubts import LOAD, RENT, load_spread
+from scaleright.costs.tokens import (
+    break_even_utilization,
+    mix_usd_per_million,
+    owned_break_even_utilization,
+    owned_usd_per_million_tokens,
+    usd_per_million_tokens,
+)
+from scaleright.decisions.two_chips import SPEED, errors_in_common, spread_apart
+from scaleright.inference.demand import Busy, Demand
+from scaleright.inference.lengths import Load
+from scaleright.inference.node_speed import NodeSpeed, node_speed
+from scaleright.information import Choice, spread_between
+from scaleright.market import BEST, rents_apart, unfixed, yearly_drift
+from scaleright.ops import first_case, item, minimum, where
+from scaleright.quantity import Quantity, at, choose, derived, given, least, look_up, over, pick
+from scaleright.quantity.lists import place_of_least, word_at
+from scaleright.ranges import Ends, interval
+from scaleright.units import HOURS_PER_DAY
+from scaleright.validation.in_common import KINDS
+
+RENT_IT, OWN_IT, ASK_API = "renting", "owning", "the API"
+"""Kinds of ways, as subjects of a sentence."""
+PAID = "prices paid"
+"""What an input is called in a chart, beside those of `serving_doubts` and `two_chips`."""
+TERM_YEARS = 1.0
+"""For how long a contract may bind that is taken as the cheapest: as far ahead as rents are looked
+at.
+"""
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class OnChip:
+    """A case of serving on one accelerator.
+
+    case : with that accelerator, the contract that is taken, the price of one that is owned, and
+        the utilization that follows
+    chip, host : rows of it and of the model at an API, see `ServingChoices`
+    factors : of the place where an owned one stands, see `ServingChoices.chosen`
+    paid, speed, busy, terms : prices, what its engine does, its load, and the terms of owning it
+    held : an owned hour of one, with its ends
+    contracts : under how many it may be rented [1]
+    """
+
+    case: SimpleNamespace
+    chip: Mapping[str, Any]
+    host: Mapping[str, Any]
+    factors: Mapping[str, Any]
+    paid: Paid
+    speed: NodeSpeed
+    busy: Busy
+    terms: Ownership
+    held: OwnedHour
+    contracts: Any
+
+    @classmethod
+    def of(cls, case: Any, tables: ServingChoices, accelerator: Any) -> Self:
+        """That of a case of quantities, whose accelerator and contract may be `market.BEST`. A rent
+        and a price of the reader's own are those of the accelerator that the case names.
+        """
+        named = case.accelerator == accelerator
+        rent, usd = (where(named, of, 0.0) for of in (case.rent_usd_per_hour, case.chip_usd))
+        own = {"accelerator": accelerator, "rent_usd_per_hour": rent}
+        case = SimpleNamespace(**vars(case) | own)
+        name, many = tables.hours.contract(case, HOURS_PER_DAY, TERM_YEARS)
+        chip, host, factors = tables.chosen(case)
+        usd = where(usd > 0, usd, chip.chip_usd)
+        case = SimpleNamespace(**vars(case) | {"contract": name, "chip_usd": usd})
+        load = Load(case.input_tokens, case.output_tokens, case.cached_share)
+        demand, paid = Demand.of(case, name), tables.paid(case)
+        served = case.model, accelerator, case.precision
+        speed = node_speed(tables.engines, *served, load, case.pace_tokens_per_s, demand)
+        busy = demand.busy(speed.seated, load, case.utilization)
+        what = usd, factors["drawn"], chip.age_years
+        terms = Ownership.build(*what, factors["usd_per_kwh"], factors)
+        many = where(many > 0, many, where(paid.hour.there, 1, 0))
+        rows = owned_rows(tables.hours.names)
+        held = OwnedHour.of(choose(rows, accelerator, case.setting), False, busy.share)
+        return cls(busy.filled(case), chip, host, factors, paid, speed, busy, terms, held, many)
+
+    @cached_property
+    def found(self) -> Found:
+        """What it costs each way, and from which load."""
+        case, speed, asked = self.case, self.speed, self.paid.asked
+        rent, load = self.paid.hour.usd, self.busy.share
+        own, power = (self.terms.fixed_usd_per_year, speed.tokens_per_s), self.terms.power
+        mix = case.input_tokens, case.output_tokens, case.cached_share
+        api = mix_usd_per_million(*mix, asked.input.usd, asked.output.usd, asked.cached.usd)
+        return Found(
+            speed,
+            Ways(
+                usd_per_million_tokens(rent, speed.tokens_per_s, load),  # C(u)
+                owned_usd_per_million_tokens(*own, self.busy.standing, **power).total,
+                api,
+            ),
+            BreakEvens(
+                break_even_utilization(rent, speed.tokens_per_s, api),  # where C(u) meets the API
+                owned_break_even_utilization(*own, api, **power),
+            ),
+            Serving.of(case, speed, *self.paid),
+            self.paid,
+        )
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What `Way` takes of renting and of owning it, each name after that of its kind; what both
+        share; and how many ways it is there in, as ways.
+        """
+        speed, hour, busy = self.speed, self.paid.hour, self.busy
+        rented, owned, _ = self.found.price
+        load, factor = busy.share, load_spread()
+        ends = busy.ends(Ends(load, load / factor, minimum(load * factor, 1.0)))
+        held = self.held
+        loose = unfixed(self.case.contract, self.case.rent_usd_per_hour)
+        found = {
+            "off": spread_between(speed.low, speed.high),
+            "slow": speed.low,
+            "fast": speed.high,
+            "ways": where(speed.served, self.contracts + where(owned > 0, 1, 0), 0),
+        }
+        prices = {
+            RENT_IT: (rented, hour.least / hour.usd, hour.most / hour.usd, loose),
+            OWN_IT: (owned, held.low / held.usd, held.high / held.usd, False),
+        }
+        for kind, (usd, low, high, moves) in prices.items():
+            known = where(speed.served, usd, NAN)
+            found |= {
+                f"{kind} usd": known,
+                f"{kind} idle": at(known, load=ends.low),
+                f"{kind} busy": at(known, load=ends.high),
+                f"{kind} low": low,
+                f"{kind} high": high,
+                f"{kind} loose": where(moves & speed.served, 1, 0),
+            }
+        return found
+
+
+@dataclass(frozen=True)
+class Way:
+    """The cheapest way of a kind; no accelerator and NaN where there is none.
+
+    accelerator : on which; empty at an API
+    usd, idle, busy : price, and at the low and the high end of the load [USD / 1e6 output token]
+    off, slow, fast : standard deviation of the logarithm of measured over predicted speed, and its
+        ends [1]; 0, 1 and 1 at an API
+    low, high : ends of the price that is paid over it [1]
+    loose : whether it may be another in the year ahead (1 or 0)
+    """
+
+    accelerator: Any
+    usd: Any
+    idle: Any
+    busy: Any
+    off: Any
+    slow: Any
+    fast: Any
+    low: Any
+    high: Any
+    loose: Any
+
+    @classmethod
+    def cheapest(cls, kind: str, rows: Mapping[str, Any], names: tuple[str, ...]) -> Self:
+        """That of a kind among the accelerators of some rows, see `OnChip.figures`."""
+        place = place_of_least(rows[f"{kind} usd"])
+        own = {of: item(rows[f"{kind} {of}"], place) for of in _OWN}
+        both = {of: item(rows[of], place) for of in ("off", "slow", "fast")}
+        return cls(word_at([*names], place), **own, **both)
+
+    @property
+    def ends(self) -> tuple[Any, Any]:
+        """Low and high end of its price (90 %) [USD / 1e6 output token]."""
+        drift = yearly_drift().mean_over(1.0)
+        rent = (where(self.loose > 0, end, 1.0) for end in drift)
+        low, high = rent
+        return interval(
+            lambda load, rent, paid, speed: self.usd * load * rent * paid / speed,
+            load=(self.busy / self.usd, 1.0, self.idle / self.usd),
+            rent=(low, 1.0, high),
+            paid=(self.low, 1.0, self.high),
+            speed=(self.slow, 1.0, self.fast),
+        )
+
+
+_OWN = ("usd", "idle", "busy", "low", "high", "loose")
+"""Figures of a way that its kind has of its own."""
+
+
+@dataclass(frozen=True)
+class ServingOptions:
+    """All ways that a case leaves open.
+
+    chip, any_chip : an input of its own, the accelerator, and the case on it
+    taken : the case on the accelerator on which the cheaper of renting and owning is cheapest
+    kinds : the cheapest way of each kind, by name
+    kind, rival : the name of the cheapest of all, and of the next of another kind
+    best : the cheapest of all
+    choice : that one or the rival, by their prices [USD / 1e6 output token]
+    ways : how many were compared [1]
+    nameless : whether a rent or a price of the reader's own is that of no accelerator that is named
+    """
+
+    chip: Quantity
+    any_chip: OnChip
+    taken: OnChip
+    kinds: Mapping[str, Way]
+    kind: Any
+    rival: Any
+    best: Way
+    choice: Choice
+    ways: Any
+    nameless: Any
+
+    @classmethod
+    def of(cls, case: Any, tables: ServingChoices) -> Self:
+        """Those of a case of quantities, whose accelerator may be `market.BEST`.
+
+        case : see `OnChip`; also model, setting, seller and the prices of the reader's own
+        """
+        names, chip = tables.hours.names, given("chip", tables.hours.names[0])
+        one, any_of = OnChip.of(case, tables, chip), case.accelerator == BEST
+        open_ = any_of | (case.accelerator == chip)
+        figures = one.figures
+        for of in figures:
+            if of.endswith(" usd"):
+                figures[of] = where(open_, figures[of], NAN)
+        figures["ways"] = where(open_, figures["ways"], 0)
+        rows = over("options", {chip: list(names)}, figures)
+        kinds = {of: Way.cheapest(of, rows, names) for of in (RENT_IT, OWN_IT)}
+        rent, own = kinds[RENT_IT], kinds[OWN_IT]
+        name = least({RENT_IT: rent.usd, OWN_IT: own.usd})[0]
+        found = where(name == OWN_IT, own.accelerator, rent.accelerator)
+        found = where(found == "", names[0], found)
+        # the same all along a chart, whose rows would ask for other accelerators
+        found = derived("taken", where(any_of, found, case.accelerator), held=True)
+        taken = OnChip.of(case, tables, found)
+        kinds[ASK_API] = _asked(taken)
+        prices = {of: way.usd for of, way in kinds.items()}
+        kind, rival = least(prices)[0], least(prices, after=least(prices)[0])[0]
+        asked = where(taken.paid.asked.there, 1, 0)
+        ways = sum(item(rows["ways"], place) for place in range(len(names))) + asked
+        best, other = (_of_kind(kinds, of) for of in (kind, rival))
+        choice = _choice(best, other, taken.case.model, tables)
+        nameless = any_of & ((case.rent_usd_per_hour > 0) | (case.chip_usd > 0))
+        return cls(chip, one, taken, kinds, kind, rival, best, choice, ways, nameless)
+
+    @property
+    def rented(self) -> Way:
+        """The cheapest to rent."""
+        return self.kinds[RENT_IT]
+
+    @property
+    def owned(self) -> Way:
+        """The cheapest to own."""
+        return self.kinds[OWN_IT]
+
+
+def _asked(of: OnChip) -> Way:
+    """The API, whose price is as its hosts ask."""
+    usd = of.found.price.api
+    low, high = (end / usd for end in of.found.service.api_interval(usd))
+    return Way("", usd, usd, usd, 0.0, 1.0, 1.0, low, high, 0)
+
+
+def _of_kind(kinds: Mapping[str, Way], kind: Quantity) -> Way:
+    """The way of a kind; no figures of none."""
+    word = first_case([(kind == of, way.accelerator) for of, way in kinds.items()], "")
+    found, chosen = {}, where(kind == "", "none", kind)
+    for name in (field.name for field in fields(Way) if field.name != "accelerator"):
+        found[name] = pick({of: getattr(way, name) for of, way in kinds.items()} | _NONE, chosen)
+    return Way(word, **found)
+
+
+_NONE = {"none": NAN}
+
+
+def _choice(best: Way, other: Way, model: Any, tables: ServingChoices) -> Choice:
+    """One way or the other. What both have in common cancels, see `two_chips`; which host to ask is
+    the reader's choice and no doubt.
+    """
+    kinds = {name: KINDS[bool(shape(name).experts)] for name in tables.models}
+    common = choose(errors_in_common(), "inference", look_up(kinds, model)).common
+    common = where(best.accelerator == other.accelerator, 1.0, common)
+    loads = spread_between(best.busy / other.busy, best.idle / other.idle)
+    paid = [
+        where(of.accelerator == "", 0.0, spread_between(of.low, of.high)) for of in (best, other)
+    ]
+    spreads = {
+        SPEED: spread_apart(best.off, other.off, common),
+        LOAD: abs(loads),
+        RENT: rents_apart(best.loose > 0, other.loose > 0),
+        PAID: spread_apart(*paid, 0.0),
+    }
+    return Choice(best.usd, other.usd, spreads)
