@@ -50,7 +50,8 @@ def answer(
     named = "needs a named accelerator: a rent or a price of your own is that of one."
     unserved = where(options.nameless, named, _unserved(case, found, busy))
     source = utilization_source(busy)
-    span = charts.phrase("{low:usd} to {high:usd} per million output tokens (90 %)")
+    per = where(options.kind == ASK_API, "what its hosts ask", "90 %")
+    span = charts.phrase("{low:usd} to {high:usd} per million output tokens ({per})")
     span = where(found.known | found.alone, span, "none, since nothing is served at a price")
     return charts.answer_card(
         "{advice}.",
@@ -134,15 +135,16 @@ def _further(case: Any, options: ServingOptions, found: Found, doubts: ServingDo
     """
     speed, *_, (hour, asked) = found
     even_low, even_high = doubts.break_even
-    start, place = options.taken.terms.price_usd * speed.chips, options.taken.factors["place"]
+    start, place = options.taken.terms.price_usd, options.taken.factors["place"]
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     between = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
     return charts.phrase(
         "On {case.accelerator} the model runs in {speed.precision}, with"
         " {case.pace_tokens_per_s:number 2} tokens per second or more per user; rented"
-        " ({case.contract}) an hour costs {hour.usd:usd} ({hour.counted}); owned ({place}) the"
-        " smallest engine, {speed.chips:whole accelerators} with their servers, asks {start:usd}"
-        " at the start. The API's price: {asked.counted}. Break-even of renting: {between} (90 %)."
+        " ({case.contract}) an hour costs {hour.usd:usd} ({hour.counted}); owned ({place}) each"
+        " takes {start:usd} at the start, with its part of a server and of the network; engines are"
+        " of {speed.chips:whole accelerators}. The API's price: {asked.counted}. Break-even of"
+        " renting: {between} (90 %)."
     )
 
 

@@ -297,13 +297,13 @@ def _choice(best: Way, other: Way, model: Any, tables: ServingChoices) -> Choice
     common = choose(errors_in_common(), "inference", look_up(kinds, model)).common
     common = where(best.accelerator == other.accelerator, 1.0, common)
     loads = spread_between(best.busy / other.busy, best.idle / other.idle)
-    paid = [
+    price, other_price = (
         where(of.accelerator == "", 0.0, spread_between(of.low, of.high)) for of in (best, other)
-    ]
+    )
     spreads = {
         SPEED: spread_apart(best.off, other.off, common),
         LOAD: abs(loads),
         RENT: rents_apart(best.loose > 0, other.loose > 0),
-        PAID: spread_apart(*paid, 0.0),
+        PAID: spread_apart(price, other_price, 0.0),
     }
     return Choice(best.usd, other.usd, spreads)

@@ -22,8 +22,8 @@ def priced(
     accelerator: str, contract: str, seller: str, rent_usd_per_hour: float, paid: str = "rent"
 ) -> None:
     """An hour that somebody sells, or a rent of the reader's own that is one chip's; 0 is none. Who
-    owns the chip asks for neither, and who asks for the cheapest contract for any that lasts. Of the
-    cheapest chip the reader has no rent, and one of its price is looked for among all.
+    owns the chip asks for neither, and who asks for the cheapest contract for any that lasts. The
+    cheapest chip is sought among all that are rented out: it has no rent of the reader's own.
     """
     from scaleright import market
 
@@ -39,7 +39,7 @@ def priced(
 
 
 def for_sale(accelerator: str, chip_usd: float | None) -> None:
-    """A chip with a price, the catalog's or the reader's; 0 or None is none. The cheapest has one of
+    """A chip with a price, the catalog's or the reader's; 0 or None is none. The cheapest chip has
     the catalog's.
     """
     from scaleright import market
