@@ -119,8 +119,8 @@ def why_on_demand() -> Display:
         f" another contract: {sold['on demand']} chips are listed so, {sold['spot']} on spot, and"
         f" {sold['reserved']} have an index of reserved prices. Under any other contract that binds"
         " an hour costs what the seller asks on demand, at the discount that it publishes, or its"
-        " kind. What runs around the clock is cheaper under a contract, so the chapters on tokens"
-        " and on buying start from a reserved price."
+        " kind. What runs around the clock is cheaper under a contract; the chapters on tokens and"
+        " on buying take the cheapest of all that last."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import DataError, remembered, table
+from scaleright.catalog import DataError, remembered
 from scaleright.costs.commitment import (
     committed_usd_per_used_hour,
     mean_price_over_first,
@@ -17,6 +17,7 @@ from scaleright.costs.commitment import (
 from scaleright.costs.rent import cloud_usd_per_month, egress_usd_per_year
 from scaleright.decisions.verdict import Verdict
 from scaleright.market import commitment_ratio, cost_factor, paired_ratios
+from scaleright.market.history import publishing
 from scaleright.market.listed import listed_chips
 from scaleright.market.rentals import spread
 from scaleright.names import one_of
@@ -68,18 +69,11 @@ def commitments() -> Mapping[str, Mapping[int, float]]:
     >>> commitments()["AWS"][3] < commitments()["AWS"][1] < 1
     True
     """
-    known = pd.concat(
-        [
-            frame[["provider", "term_years"]]
-            for frame in (table("commitment_ratios"), paired_ratios())
-        ]
-    ).drop_duplicates()
-    terms = known.sort_values(["provider", "term_years"])
-    found = {
-        provider: {int(years): commitment_ratio(provider, int(years)).best for years in group}
-        for provider, group in terms.groupby("provider")["term_years"]
-    }
-    return MappingProxyType({name: MappingProxyType(of) for name, of in found.items()})
+    found: dict[str, dict[int, float]] = {}
+    for years in TERM_WORDS:
+        for provider in publishing(years):
+            found.setdefault(provider, {})[years] = commitment_ratio(provider, years).best
+    return MappingProxyType({name: MappingProxyType(of) for name, of in sorted(found.items())})
 
 
 def commitment_terms() -> dict[str, dict[str, float]]:

@@ -373,15 +373,19 @@ def kind_ratio(segment: str, term_years: int) -> Range:
     True
     """
     kinds = table("rental_prices").drop_duplicates("provider").set_index("provider")["segment"]
-    known = {name: commitment_ratio(name, term_years) for name in _publishing(term_years)}
+    known = {name: commitment_ratio(name, term_years) for name in publishing(term_years)}
     alike = [ratio.best for name, ratio in known.items() if kinds.get(name) == segment]
     best = float(pd.Series(alike or [ratio.best for ratio in known.values()]).median())
     low, high = min(of.low for of in known.values()), max(of.high for of in known.values())
     return Range(low, best, high)
 
 
-def _publishing(term_years: int) -> list[str]:
-    """Providers that publish a discount for a term, by name."""
+def publishing(term_years: int) -> list[str]:
+    """Providers that publish a discount for a term, by name.
+
+    >>> "AWS" in publishing(3)
+    True
+    """
     both = (table("commitment_ratios"), paired_ratios())
     return sorted(
         {name for of in both for name in of.loc[of["term_years"] == term_years, "provider"]}
@@ -404,5 +408,5 @@ def discount(provider: str, segment: str, pricing: str) -> Range:
     if pricing == "reserved":
         return reserved_ratio()
     years = TERMS[pricing]
-    published = provider in _publishing(years)
+    published = provider in publishing(years)
     return commitment_ratio(provider, years) if published else kind_ratio(segment, years)

@@ -12,14 +12,14 @@ from scaleright.catalog import shared
 from scaleright.formulas import lookup
 from scaleright.information import spread_between
 from scaleright.market.history import drift_apart, yearly_drift
-from scaleright.market.hours import MEDIAN, contracts, hour, sellers
+from scaleright.market.hours import COMMITTED, MEDIAN, contracts, hour, sellers
 from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity, least
 from scaleright.quantity.rows import Table
 from scaleright.ranges import Ends
 from scaleright.units import HOURS_PER_DAY
 
-BINDING = {"reserved": 1.0, "one year": 1.0, "three years": 3.0}
+BINDING = dict(zip(COMMITTED, (1.0, 1.0, 3.0), strict=True))
 """Contracts of which every hour is paid, used or not, with the years for which they fix the price:
 of "reserved" the shortest that is sold, since its sources state no term.
 """
