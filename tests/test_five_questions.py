@@ -13,8 +13,8 @@ import pytest
 from chapter_cells import computed, shared
 from scaleright import charts
 from scaleright.costs.serving_doubts import LOAD, RENT
-from scaleright.costs.serving_doubts import SPEED as PRACTICE
 from scaleright.costs.uncertainty import DISCOUNT, USE
+from scaleright.decisions.serving_options import PAID
 from scaleright.decisions.two_chips import PRICE, SPEED
 from scaleright.information import Choice, expected_loss, probability_cheaper
 from scaleright.quantity import Quantity, evaluate
@@ -56,7 +56,7 @@ SETTLED = frozenset(
 LOOSE = {"contract": "on demand"}
 QUESTIONS = {
     "rent or API for a 70B chat": Question(
-        "token_cost", LOOSE, frozenset({PRACTICE, LOAD, RENT}), {"contract": "one year"}, {RENT}
+        "token_cost", LOOSE, frozenset({SPEED, RENT, PAID}), {"contract": "one year"}, {RENT}
     ),
     "buy or rent eight H100 for three years": Question(
         "buy_or_rent",  # under the cheapest contract, which holds for the three years
@@ -82,9 +82,9 @@ QUESTIONS = {
     "a support chat at 5 % load": Question(
         "token_cost",
         {"utilization": 0.05} | LOOSE,
-        frozenset({PRACTICE, LOAD, RENT}),
-        {"rent_usd_per_hour": 2.24},
-        {RENT},
+        frozenset({SPEED, LOAD, PAID}),
+        {"accelerator": "H100 SXM", "rent_usd_per_hour": 0.5},  # less than owning one
+        {RENT, PAID},
     ),
 }
 
@@ -94,7 +94,7 @@ def told(chapter: str, **case: Any) -> tuple[Choice, str]:
     answer in words.
     """
     names = computed(chapter, **case)
-    doubts = names["doubts"] if "doubts" in names else names["sure"]
+    doubts = next(names[of] for of in ("options", "doubts", "sure") if of in names)
     return getattr(doubts, "choice", doubts), shared(chapter, **case).answer["text"]
 
 

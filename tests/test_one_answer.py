@@ -202,5 +202,5 @@ def test_a_run_at_a_case_says_what_the_page_says(pages, model, chip):
     run = Run("token_cost", validate(declared("token_cost", BOOK), given))
     run.until()
     usd = by_token_cost(pages, Serving(model, chip, "chat", 30.0, 0.4, "on demand")).usd
-    told = run.answer["quantities"]["usd_per_million"]["value"]
+    told = run.answer["quantities"]["rented_usd_per_million"]["value"]
     assert told == pytest.approx(usd, rel=1e-6)

@@ -193,3 +193,23 @@ def interval_of(result: Quantity, ends: Iterable[Ends]) -> tuple[Quantity, Quant
     """
     inputs = {parameter(end.parameter) or "": (end.low, end.parameter, end.high) for end in ends}
     return interval(lambda **there: at(result, **there), **inputs)
+
+
+def signed_interval_of(result: Quantity, ends: Iterable[Ends]) -> tuple[Quantity, Quantity]:
+    """The same of a quantity that may have either sign, such as a difference of costs: the moves
+    themselves are combined in quadrature, upward and downward apart.
+
+    >>> from scaleright.quantity import given
+    >>> rent, own = given("rent", 3.0), given("own", 2.0)
+    >>> low, high = signed_interval_of(rent - own, [Ends(rent, 0.0, 4.0), Ends(own, 2.0, 6.0)])
+    >>> low.value, high.value
+    (-4.0, 2.0)
+    """
+    up: Any = 0.0
+    down: Any = 0.0
+    for end in ends:
+        name = parameter(end.parameter) or ""
+        moves = [at(result, **{name: value}) - result for value in (end.low, end.high)]
+        up = up + maximum(maximum(*moves), 0.0) ** 2
+        down = down + minimum(minimum(*moves), 0.0) ** 2
+    return result - sqrt(down), result + sqrt(up)

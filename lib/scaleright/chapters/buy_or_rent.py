@@ -49,16 +49,24 @@ def answer(
     between: tuple[Quantity, Quantity],
     sure: Choice,
     of: Quantity,
+    saved: tuple[Quantity, Quantity],
 ) -> Display:
     """The answer card: what is cheaper, by how much [USD/year], and from how many hours a day.
 
-    chip : its `chip_terms`; between : ends of those hours; sure : how sure the choice is
-    [USD/year]; of : of how many contracts this one is the cheapest, 0 if it was asked for
+    chip : its `chip_terms`; between, saved : ends of those hours and of what is saved; sure : how
+    sure the choice is [USD/year]; of : of how many contracts this one is the cheapest, 0 if it was
+    asked for
     """
-    pays, (range_low, range_high), hour = _pays(break_even_hours), between, rents.hour
-    span = charts.phrase("{range_low:hours 2} to {range_high:hours a day} of use a day (90 %)")
-    beyond = "beyond a whole day of use (90 %)"
-    span = first_case([(range_low > 24, beyond), (range_low >= 0, span)], "none by the hour")
+    pays, (low_hours, high_hours), hour = _pays(break_even_hours), between, rents.hour
+    even_at = charts.phrase(" It may be {low_hours:hours 2} to {high_hours:hours a day} (90 %).")
+    beyond = " It is beyond a whole day (90 %)."
+    even_at = first_case([(low_hours > 24, beyond), (low_hours >= 0, even_at)], "")
+    range_low, range_high = saved
+    more = -1.0 * range_low
+    span = charts.phrase("{range_low:usd} to {range_high:usd} a year less (90 %)")
+    either = charts.phrase("{more:usd} a year more to {range_high:usd} less (90 %)")
+    span = where(range_low < 0, either, span)
+    span = where(hour.there & (case.hours_per_day > 0), span, "none, since nothing is compared")
     likely, known = charts.odds(sure, (case.hours_per_day > 0) & hour.there, choice, " a year")
     taken = where(of > 0, charts.phrase(", the cheapest of {of:whole} contracts"), "")
     moved = " No home houses it: owned it stands in a data center, on the usual terms there."
@@ -72,7 +80,7 @@ def answer(
         "{saving:usd}",
         "{less}",
         "{likely}",
-        "{pays}",
+        "{pays}{even_at}",
         "Rent is {hour.usd:usd} an hour ({hour.counted}{taken}).{moved}{known}",
         provided=hour.there,
         otherwise="One <strong>{case.accelerator}</strong> cannot be rented so: {hour.why}. A year"
@@ -83,8 +91,10 @@ def answer(
         headline="break_even_hours",
         quantities={
             "break_even_hours": (break_even_hours, "hours 2"),
-            "range_low": (range_low, "hours 2"),
-            "range_high": (range_high, "hours 2"),
+            "range_low": (range_low, "usd"),
+            "range_high": (range_high, "usd"),
+            "break_even_hours_low": (low_hours, "hours 2"),
+            "break_even_hours_high": (high_hours, "hours 2"),
             "owning_cheaper_probability": (sure.probability, "percent"),
             "expected_loss_usd_per_year": (sure.expected_loss, "usd"),
             "months_to_pay": (months_to_pay, "months 2"),

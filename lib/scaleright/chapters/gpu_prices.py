@@ -41,13 +41,15 @@ def answer(
 
     chip : a row of `usual_prices`
     """
-    place, (cheapest, bill, _), apart = _place(case), months.listed, here.high / here.low
+    place, (cheapest, bill, _), dearest = _place(case), months.listed, months.dearest_usd
     regions = where(case.region == "any", "", ", over all regions")
-    span = charts.phrase(
-        "{here.low:usd} to {here.high:usd} an hour, {apart:number 2} times apart{regions}"
-    )
-    span = where(apart > 1, span, where(here.there, "one price only", "none"))
-    named, month = bill > 0, charts.say(bill, "usd")
+    named, month, apart = bill > 0, charts.say(bill, "usd"), here.high / here.low
+    asks = charts.phrase("{bill:usd} to {dearest:usd} a month, as sellers ask")
+    hourly = charts.phrase("{here.low:usd} to {here.high:usd} an hour{regions}")
+    span = where(named, asks, where(apart > 1, hourly, where(here.there, "one price only", "none")))
+    span = where(named & (dearest <= bill), "one seller only", span)
+    usual = charts.phrase(", {here.low:usd} to {here.high:usd} by seller")
+    usual = where(apart > 1, usual, "")
     advice = charts.phrase("Rent the {case.accelerator}{place} from {cheapest}, the cheapest")
     nobody = charts.phrase("Ask for offers of the {case.accelerator}{place}: no seller is named")
     advice = where(named, advice, nobody)
@@ -59,7 +61,7 @@ def answer(
         "{advice}.",
         "{month}",
         "{what}",
-        because="The usual rent is {here.usd:usd} an hour ({here.counted}{regions}).",
+        because="The usual rent is {here.usd:usd} an hour ({here.counted}{regions}{usual}).",
         also="Its monthly series of on-demand prices {chip.trend}.",
         provided=here.there,
         otherwise="<strong>Nobody lists</strong> the {case.accelerator} so: {here.why}.",
@@ -69,7 +71,7 @@ def answer(
         f" inside such a range in {agreement['inside'].sum()} of {len(agreement)} comparisons",
         headline="bill",
         quantities={"bill": (bill, "usd"), "used_share": (case.used_share, "percent")}
-        | {"low": (here.low, "usd"), "high": (here.high, "usd")},
+        | {"low": (here.low, "usd"), "high": (here.high, "usd"), "dearest_bill": (dearest, "usd")},
         besides=[
             (terms.there | none, "{case.commit_with} {terms.why} {case.accelerator}."),
             (in_region, "No such price of the {case.accelerator} is of {case.region}."),

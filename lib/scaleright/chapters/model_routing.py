@@ -42,9 +42,11 @@ def answer(
     """The answer card: the way that costs least, beside the large tier alone."""
     one, (low, high), missing = ways[LARGE], doubts.total, best.name == ""
     name, paid = in_models(best.name, case), THOUSAND * best.usd
+    total = THOUSAND * best.total_usd
     lead = where(missing, _missing(case, short), charts.phrase("Use {name}."))
-    figure = where(missing, "No way", charts.say(paid, "usd"))
-    figure_of = where(missing, "does what you ask", "for a thousand requests")
+    figure = where(missing, "No way", charts.say(total, "usd"))
+    figure_of = charts.phrase("for a thousand requests and their errors: {paid:usd} are paid")
+    figure_of = where(missing, "does what you ask", figure_of)
     told = where(missing, "", _beside_large(case, best, one))
     alone, pays = case.large + " alone", doubts.choice.cost < doubts.choice.other
     dearer = where(pays, alone, "a smaller start")
@@ -58,7 +60,7 @@ def answer(
         "{figure_of}",
         "{likely}",
         "{told}",
-        "The range is that of the cheapest way that starts small.{known}",
+        "{known}",
         provided=why == "",
         otherwise="There is no answer: {why}.",
         range="{low:usd} to {high:usd} a thousand requests, errors counted (90 %)",
@@ -67,11 +69,11 @@ def answer(
         f" {100 * routed.error:.0f} % of the requests that they send to the large model; of"
         f" {chained.rows} published cascades, half within {100 * chained.error:.1g} point of the"
         " share of answers that are right",
-        headline="usd_per_thousand",
+        headline="with_errors_usd_per_thousand",
         quantities={
             "usd_per_thousand": (paid, "usd"),
             "large_alone_usd_per_thousand": (THOUSAND * one.usd, "usd"),
-            "with_errors_usd_per_thousand": (THOUSAND * best.total_usd, "usd"),
+            "with_errors_usd_per_thousand": (total, "usd"),
             "saving_share": (1 - best.usd / one.usd, "percent"),
             "share_right": (best.right, "percent"),
             "large_alone_share_right": (one.right, "percent"),

@@ -31,7 +31,7 @@ from scaleright.market import PaidHour, electricity_price, fixed_years, yearly_d
 from scaleright.ops import item, minimum, where
 from scaleright.power import owned_draw
 from scaleright.quantity import Quantity, at, choose, given
-from scaleright.ranges import Ends, Range, interval, interval_of
+from scaleright.ranges import Ends, Range, interval, interval_of, signed_interval_of
 from scaleright.units import HOURS_PER_DAY, figures
 
 LONGEST_HOURS = 1e3
@@ -249,9 +249,12 @@ def break_even_range(
 
 
 @lookup
-def buying(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> Choice:
+def buying(
+    case: Any, chip: Mapping[str, Any], hour: PaidHour
+) -> tuple[Choice, tuple[Quantity, Quantity]]:
     """Owning or renting, by what a year costs [USD/year]; nobody knows either how many hours of use
-    there will be, as far as of the load of a service, nor a discount that nobody lists.
+    there will be, as far as of the load of a service, nor a discount that nobody lists. And the low
+    and the high end of what the dearer costs above the cheaper (90 %) [USD/year].
 
     case : of quantities, as for `doubts`, with hours_per_day and contract too
     """
@@ -262,8 +265,13 @@ def buying(case: Any, chip: Mapping[str, Any], hour: PaidHour) -> Choice:
     factor, usd = load_spread(), hour.usd
     off = (where(hour.there, end / usd, 1.0) for end in (hour.least, hour.most))
     use = Ends(used, used / factor, minimum(used * factor, HOURS_PER_DAY))
-    ends = of.ends | {USE: use, DISCOUNT: Ends(discount, *off)}
-    return Choice.of(owned, rented, ends, discount_over_best=1.0, **_BEST)
+    ends, best = of.ends | {USE: use, DISCOUNT: Ends(discount, *off)}, {"discount_over_best": 1.0}
+    choice = Choice.of(owned, rented, ends, **best, **_BEST)
+    low, high = (
+        at(end, **best, **_BEST) for end in signed_interval_of(rented - owned, ends.values())
+    )
+    own = choice.cost < choice.other
+    return choice, (where(own, low, -high), where(own, high, -low))
 
 
 @lookup

@@ -150,11 +150,13 @@ class CloudMonths:
     and the latter at large public clouds and at others.
 
     offers : the columns of all offers of the chip under the contract
+    dearest_usd : the dearest month under the contract [USD/month]
     """
 
     case: Any
     offers: Row
     listed: Month
+    dearest_usd: Quantity
     any_way: Month
     large: Month
     others: Month
@@ -166,15 +168,21 @@ class CloudMonths:
         chosen = choose(table, case.accelerator, case.contract, otherwise="not listed")
         months = [(offer, month_usd(case, offer)) for offer in _each(chosen, many)]
 
+        def listed(condition: Any, sign: float = 1.0) -> Quantity:
+            return apply(LIST, *(where(condition(of), sign * usd, np.nan) for of, usd in months))
+
         def least(condition: Any = lambda offer: True) -> Month:
-            bills = apply(LIST, *(where(condition(of), month, np.nan) for of, month in months))
-            place = place_of_least(bills)
+            place = place_of_least(bills := listed(condition))
             return Month(word_at(chosen.option, place), apply(ELEMENT, bills, place), place)
+
+        def unstated(offer: Any) -> Any:
+            return offer.stated == 0
 
         return cls(
             case,
             chosen,
-            least(lambda offer: offer.stated == 0),
+            least(unstated),
+            apply(ELEMENT, listed(unstated), place_of_least(listed(unstated, -1.0))),
             least(),
             least(lambda offer: offer.large > 0),
             least(lambda offer: offer.large == 0),

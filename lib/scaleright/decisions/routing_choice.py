@@ -30,6 +30,7 @@ from scaleright.formulas import lookup
 from scaleright.information import Choice
 from scaleright.ops import first_case, maximum, minimum, where
 from scaleright.quantity import Quantity, at, derived, given, least
+from scaleright.quantity.graph import in_order, parameter
 from scaleright.ranges import Ends, interval_of
 
 THOUSAND = 1e3
@@ -174,7 +175,7 @@ class Doubts:
     than the large tier alone, errors counted.
 
     choice : between the two, by the cost of a thousand requests [USD]
-    total : low and high end of the cost of the cheapest of them (90 %) [USD]
+    total : low and high end of that of the cheaper of the two (90 %) [USD]
     """
 
     choice: Choice
@@ -221,7 +222,13 @@ def doubts_of(
     ends = {SCORES: Ends(factor, *OFF[SCORES])} | moved
     cost, other = THOUSAND * cost, THOUSAND * other
     choice = Choice.of(cost, other, ends, **best)
-    low, high = (at(end, **best) for end in interval_of(cost, ends.values()))
+    pays, total = choice.cost < choice.other, []
+    for way in (cost, other):
+        read = set(map(parameter, in_order([way])))
+        held = {name: usd for name, usd in best.items() if name in read}
+        mine = [end for end in ends.values() if parameter(end.parameter) in read]
+        total.append([at(end, **held) for end in interval_of(way, mine)])
+    low, high = (where(pays, here, there) for here, there in zip(*total, strict=True))
     return Doubts(choice, (low, high))
 
 

@@ -25,9 +25,9 @@ from scaleright.decisions.two_chips import SPEED, errors_in_common, spread_apart
 from scaleright.inference.demand import Busy, Demand
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import NodeSpeed, node_speed
-from scaleright.information import Choice, spread_between
+from scaleright.information import NINETY, Choice, spread_between
 from scaleright.market import BEST, rents_apart, unfixed, yearly_drift
-from scaleright.ops import first_case, item, minimum, where
+from scaleright.ops import exp, first_case, item, maximum, minimum, sqrt, where
 from scaleright.quantity import Quantity, at, choose, derived, given, least, look_up, over, pick
 from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.ranges import Ends, interval
@@ -56,6 +56,7 @@ class OnChip:
     paid, speed, busy, terms : prices, what its engine does, its load, and the terms of owning it
     held : an owned hour of one, with its ends
     contracts : under how many it may be rented [1]
+    own_price : whether its price is the reader's own [truth value]
     """
 
     case: SimpleNamespace
@@ -68,6 +69,7 @@ class OnChip:
     terms: Ownership
     held: OwnedHour
     contracts: Any
+    own_price: Any
 
     @classmethod
     def of(cls, case: Any, tables: ServingChoices, accelerator: Any) -> Self:
@@ -80,7 +82,7 @@ class OnChip:
         case = SimpleNamespace(**vars(case) | own)
         name, many = tables.hours.contract(case, HOURS_PER_DAY, TERM_YEARS)
         chip, host, factors = tables.chosen(case)
-        usd = where(usd > 0, usd, chip.chip_usd)
+        given_usd, usd = usd > 0, where(usd > 0, usd, chip.chip_usd)
         case = SimpleNamespace(**vars(case) | {"contract": name, "chip_usd": usd})
         load = Load(case.input_tokens, case.output_tokens, case.cached_share)
         demand, paid = Demand.of(case, name), tables.paid(case)
@@ -92,7 +94,9 @@ class OnChip:
         many = where(many > 0, many, where(paid.hour.there, 1, 0))
         rows = owned_rows(tables.hours.names)
         held = OwnedHour.of(choose(rows, accelerator, case.setting), False, busy.share)
-        return cls(busy.filled(case), chip, host, factors, paid, speed, busy, terms, held, many)
+        return cls(
+            busy.filled(case), chip, host, factors, paid, speed, busy, terms, held, many, given_usd
+        )
 
     @cached_property
     def found(self) -> Found:
@@ -134,9 +138,16 @@ class OnChip:
             "fast": speed.high,
             "ways": where(speed.served, self.contracts + where(owned > 0, 1, 0), 0),
         }
+        sure = exp(
+            NINETY * sqrt(maximum(spread_between(held.low, held.high) ** 2 - held.apart**2, 0))
+        )
+        bought = [  # of a price of the reader's own only the rest is in doubt
+            where(self.own_price, end, of / held.usd)
+            for end, of in ((1 / sure, held.low), (sure, held.high))
+        ]
         prices = {
             RENT_IT: (rented, hour.least / hour.usd, hour.most / hour.usd, loose),
-            OWN_IT: (owned, held.low / held.usd, held.high / held.usd, False),
+            OWN_IT: (owned, *bought, False),
         }
         for kind, (usd, low, high, moves) in prices.items():
             known = where(speed.served, usd, NAN)
@@ -177,10 +188,11 @@ class Way:
     @classmethod
     def cheapest(cls, kind: str, rows: Mapping[str, Any], names: tuple[str, ...]) -> Self:
         """That of a kind among the accelerators of some rows, see `OnChip.figures`."""
-        place = place_of_least(rows[f"{kind} usd"])
-        own = {of: item(rows[f"{kind} {of}"], place) for of in _OWN}
-        both = {of: item(rows[of], place) for of in ("off", "slow", "fast")}
-        return cls(word_at([*names], place), **own, **both)
+        place, read = place_of_least(rows[f"{kind} usd"]), {of: f"{kind} {of}" for of in _OWN}
+        read |= {of: of for of in ("off", "slow", "fast")}
+        # at no place a page has nothing, of which once is NaN
+        found = {name: 1.0 * item(rows[of], place) for name, of in read.items()}
+        return cls(word_at([*names], place), **found)
 
     @property
     def ends(self) -> tuple[Any, Any]:

@@ -66,6 +66,8 @@ HEADLINES = (
         "buy_or_rent",
         "break_even_hours",
         "of use a day: above that, owning an H100 costs less than renting one by the hour",
+        "break_even_hours_low",
+        "break_even_hours_high",
         rents={"rent_usd_per_hour": (_H100, "on demand")},
     ),
     Headline(

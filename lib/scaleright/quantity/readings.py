@@ -148,16 +148,14 @@ def compiled(
     """
     along, known, held = along or {}, known or {}, held or {}
     # without rows of a chart, what the page computes already is read by its name
-    order = in_order(wanted.values(), frozenset() if along else known, {**held, **along})
+    there = {**held, **along}
+    order = in_order(wanted.values(), frozenset() if along else known, there)
     _refuse_strangers(order, along)
-    names = _names(order, wanted, {**held, **along}, known)
+    names = _names(order, wanted, there, known)
     rows, found = set[Quantity](), Compiled()
     said: dict[Quantity, str] = {} if along else dict(known)
     for node in order:
-        if node.parameter in held and node.parameter not in along:
-            said[node] = held[node.parameter]
-            continue
-        name = node.parameter if node.parameter in along else control(node)
+        name = node.parameter if node.parameter in there else control(node)
         if name in along or any(i in rows for i in node.operands):
             rows.add(node)
             if node.operation.rows is not None:
@@ -166,7 +164,8 @@ def compiled(
                     f" of another chart can give {', '.join(along)} to them"
                 )
         if name or (node in known and node not in rows):
-            said[node] = f"datum.{along[name]}" if name in along else name or known[node]
+            said[node] = f"datum.{along[name]}" if name in along else held.get(name, name)
+            said[node] = said[node] or known[node]
             continue
         expression = node.operation.vega(
             *(said[i] if isinstance(i, Quantity) else literal(i) for i in node.inputs)

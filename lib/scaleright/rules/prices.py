@@ -1,5 +1,7 @@
 """Rules about prices and who asks them."""
 
+from collections.abc import Iterable
+
 from scaleright.names import one_of
 
 
@@ -29,6 +31,7 @@ def priced(
 
     if accelerator == market.BEST:
         _nothing_of_ones_own("rent", rent_usd_per_hour)
+        _sold_by(seller, market.LASTING if contract == market.BEST else [contract])
     elif rent_usd_per_hour:
         market.check_rent(rent_usd_per_hour, accelerator)
     elif paid != "own":
@@ -48,6 +51,16 @@ def for_sale(accelerator: str, chip_usd: float | None) -> None:
         _nothing_of_ones_own("price", chip_usd)
     else:
         market.sold_chips(accelerator, chip_usd or None)
+
+
+def _sold_by(seller: str, contracts: Iterable[str]) -> None:
+    """A seller that rents some chip out under one of these contracts."""
+    from scaleright import catalog, market
+
+    of = [*contracts]
+    names = catalog.accelerators()
+    if not any(seller in market.sellers(name, one) for one in of for name in names):
+        raise ValueError(f"{seller} rents no accelerator out {' or '.join(of)}")
 
 
 def _nothing_of_ones_own(what: str, usd: float | None) -> None:

@@ -124,16 +124,21 @@ def keeps_pace(
     from scaleright import catalog, market
     from scaleright.decisions.hardware_tables import serving_chips
     from scaleright.inference.curves import curves
+    from scaleright.inference.engine_tables import engines_in
     from scaleright.inference.lengths import Load
     from scaleright.inference.nodes import engines
     from scaleright.inference.pacing import fastest
 
     load, known = Load(input_tokens, output_tokens, cached_share), []
     for name in serving_chips() if accelerator == market.BEST else [accelerator]:
-        if found := engines(catalog.model(model), catalog.accelerator(name), precision):
-            if fastest(tried := curves(found), load, 1 / pace_tokens_per_s).kept:
-                return
-            known += tried
+        if accelerator == market.BEST:
+            found = engines_in(model, name, precision)[1]
+        else:
+            found = engines(catalog.model(model), catalog.accelerator(name), precision)
+            found = curves(found) if found else []
+        if found and fastest(found, load, 1 / pace_tokens_per_s).kept:
+            return
+        known += found
     alone = [1 / one.at(1.0, load).tpot_s for one in known if one.slots(load) >= 1]
     reason = (
         f"the fastest writes {max(alone):.3g} to one reader alone"
