@@ -56,7 +56,7 @@ SETTLED = frozenset(
 LOOSE = {"contract": "on demand"}
 QUESTIONS = {
     "rent or API for a 70B chat": Question(
-        "token_cost", LOOSE, frozenset({SPEED, RENT, PAID}), {"contract": "one year"}, {RENT}
+        "token_cost", LOOSE, frozenset({RENT, PAID}), {"contract": "one year"}, {RENT}
     ),
     "buy or rent eight H100 for three years": Question(
         "buy_or_rent",  # under the cheapest contract, which holds for the three years

@@ -12,7 +12,7 @@ from scaleright import charts
 from scaleright.charts.displays import row_set
 from scaleright.charts.expressions import settled
 from scaleright.quantity import Rows, evaluate
-from scaleright.quantity.graph import in_order, parameter
+from scaleright.quantity.readings import evaluate_rows
 from scaleright.units import figure
 from vega import signal_texts
 
@@ -85,9 +85,8 @@ def settings(live: charts.Controls, count: int) -> list[dict]:
 
 def differing_rows(rows: Rows, case: dict, told: dict[str, str]) -> dict[str, list]:
     """What a table of a page says otherwise than the library does, by field."""
-    read = {parameter(node) for node in in_order(rows.wanted.values())}
-    at = {of: value for of, value in (case | dict(rows.given)).items() if of in read}
-    here = dict(zip(rows.wanted, evaluate(rows.wanted.values(), at), strict=True))
+    found = evaluate_rows(rows.wanted.values(), rows.given, case)
+    here = dict(zip(rows.wanted, found, strict=True))
     pairs = {
         field: [*zip(told[field].split(JOINT), values.tolist(), strict=True)]
         for field, values in here.items()

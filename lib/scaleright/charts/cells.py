@@ -12,8 +12,9 @@ from scaleright.charts.axes import Along, fields_along
 from scaleright.charts.displays import live_model, row_model
 from scaleright.charts.live import LiveNumber, page
 from scaleright.charts.words import say
-from scaleright.quantity import Quantity, Rows, evaluate
+from scaleright.quantity import Quantity, Rows
 from scaleright.quantity.graph import parameter, value_of
+from scaleright.quantity.readings import evaluate_rows
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,13 @@ def _along(
     shown = [column for column in rows.columns if column not in fields.values()]
     wanted = {c: rows[c][0] for c in shown if isinstance(rows[c][0], Quantity)}
     given = {parameter(of) or "": rows[column].to_numpy() for of, column in fields.items()}
-    values = evaluate(wanted.values(), given)
+    values = evaluate_rows(wanted.values(), given)
     plain = rows[shown].assign(**dict(zip(wanted, values, strict=True)))
     words = {f"_{at}": _in_words(q, formats.get(c)) for at, (c, q) in enumerate(wanted.items())}
     numbers = {f"{at}_raw": q for at, q in zip(words, wanted.values(), strict=True)}
     numbers = {at: q for at, q in numbers.items() if not isinstance(q.value, str)}
     name = page().signals.add(Rows(given, numbers | words))
-    texts = evaluate(words.values(), given)
+    texts = evaluate_rows(words.values(), given)
     cells = {
         (column, index): f'<span data-sr-cell="{name} {index} {at}">{said}</span>'
         for column, at, told in zip(wanted, words, texts, strict=True)

@@ -124,7 +124,8 @@ class OnChip:
     @property
     def figures(self) -> dict[str, Any]:
         """What `Way` takes of renting and of owning it, each name after that of its kind; what both
-        share; and how many ways it is there in, as ways.
+        share; the price of the cheaper, as either, if it is rented out at all; and in how many ways
+        it may be had, as ways.
         """
         speed, hour, busy = self.speed, self.paid.hour, self.busy
         rented, owned, _ = self.found.price
@@ -136,6 +137,7 @@ class OnChip:
             "off": spread_between(speed.low, speed.high),
             "slow": speed.low,
             "fast": speed.high,
+            "either": where(speed.served & (rented > 0), where(owned < rented, owned, rented), NAN),
             "ways": where(speed.served, self.contracts + where(owned > 0, 1, 0), 0),
         }
         sure = exp(
@@ -218,7 +220,8 @@ class ServingOptions:
     """All ways that a case leaves open.
 
     chip, any_chip : an input of its own, the accelerator, and the case on it
-    taken : the case on the accelerator on which the cheaper of renting and owning is cheapest
+    taken : the case on the accelerator on which renting or owning is cheapest, of those that are
+        rented out as the case asks
     kinds : the cheapest way of each kind, by name
     kind, rival : the name of the cheapest of all, and of the next of another kind
     best : the cheapest of all
@@ -248,16 +251,13 @@ class ServingOptions:
         one, any_of = OnChip.of(case, tables, chip), case.accelerator == BEST
         open_ = any_of | (case.accelerator == chip)
         figures = one.figures
-        for of in figures:
-            if of.endswith(" usd"):
-                figures[of] = where(open_, figures[of], NAN)
+        for of in (f"{RENT_IT} usd", f"{OWN_IT} usd", "either"):
+            figures[of] = where(open_, figures[of], NAN)
         figures["ways"] = where(open_, figures["ways"], 0)
         rows = over("options", {chip: list(names)}, figures)
         kinds = {of: Way.cheapest(of, rows, names) for of in (RENT_IT, OWN_IT)}
-        rent, own = kinds[RENT_IT], kinds[OWN_IT]
-        name = least({RENT_IT: rent.usd, OWN_IT: own.usd})[0]
-        found = where(name == OWN_IT, own.accelerator, rent.accelerator)
-        found = where(found == "", names[0], found)
+        place = place_of_least(rows["either"])
+        found = where(place < 0, names[0], word_at([*names], place))
         # the same all along a chart, whose rows would ask for other accelerators
         found = derived("taken", where(any_of, found, case.accelerator), held=True)
         taken = OnChip.of(case, tables, found)

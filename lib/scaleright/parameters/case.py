@@ -75,7 +75,8 @@ def _broken(
         return (), ""
     rules = getattr(parameters, "rules", ())
     rules = [rule for rule in rules if not alone or len(rule.parameters) == 1]
-    said = ((rule.parameters, rule.refusal(case, declared)) for rule in rules)
+    choices = {parameter.name: parameter.choices for parameter in parameters}
+    said = ((rule.parameters, rule.refusal(case, declared, choices)) for rule in rules)
     return next((one for one in said if one[1]), ((), ""))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,13 +29,21 @@ class Rule:
     name: str
     parameters: tuple[str, ...]
 
-    def refusal(self, case: Mapping[str, Any], declared: Mapping[str, Any]) -> str:
+    def refusal(
+        self,
+        case: Mapping[str, Any],
+        declared: Mapping[str, Any],
+        choices: Mapping[str, tuple] | None = None,
+    ) -> str:
         """What the rule says against a case, beginning with the values that it is about: of many
         those that are not as declared. Empty if it has nothing to say.
+
+        choices : what parameters may be, for a rule that takes `choices`
         """
-        values = [case[name] for name in self.parameters]
+        rule, values = known()[self.name], [case[name] for name in self.parameters]
+        more = {"choices": choices} if "choices" in inspect.signature(rule).parameters else {}
         try:
-            known()[self.name](*values)
+            rule(*values, **more)
         except (KeyError, IndexError):
             raise  # bugs, not wrong input
         except (ValueError, LookupError) as error:

@@ -61,6 +61,29 @@ def _refuse_strangers(order: Iterable[Quantity], case: Iterable[str]) -> None:
             nearest(name, known, "parameter of these quantities")
 
 
+def evaluate_rows(
+    wanted: Iterable[Quantity], rows: Mapping[str, Any], case: Mapping[str, Any] | None = None
+) -> list[Any]:
+    """The values of quantities in the rows of a chart or a table, those that are held as at the
+    case, see `derived`.
+
+    rows, case : values of parameters, of each row and of all; those that nothing reads are left out
+
+    >>> from scaleright.quantity import derived, given
+    >>> load, price = given("load", 0.5), given("price", 2.0)
+    >>> evaluate_rows([derived("best", load * 1.0, held=True) * load], {"load": np.array([1.0])})
+    [array([0.5])]
+    """
+    wanted, case = list(wanted), dict(case or {})
+    held = [of for of in in_order(wanted) if of.operation.held and of.parameter not in rows]
+    above = {parameter(of) for of in in_order(held)}
+    kept = evaluate(held, {name: value for name, value in case.items() if name in above})
+    names = [parameter(of) or "" for of in held]
+    given = {**case, **dict(zip(names, kept, strict=True)), **rows}
+    read = {parameter(of) for of in in_order(wanted, there=given)}
+    return evaluate(wanted, {name: value for name, value in given.items() if name in read})
+
+
 def at(wanted: Quantity, **case: Any) -> Any:
     """A quantity at another case: each parameter that is named has this value, all others follow
     their controls; a plain value where nothing is left that follows.
@@ -149,6 +172,7 @@ def compiled(
     along, known, held = along or {}, known or {}, held or {}
     # without rows of a chart, what the page computes already is read by its name
     there = {**held, **along}
+    read = {**held, **{name: f"datum.{field}" for name, field in along.items()}}
     order = in_order(wanted.values(), frozenset() if along else known, there)
     _refuse_strangers(order, along)
     names = _names(order, wanted, there, known)
@@ -164,22 +188,19 @@ def compiled(
                     f" of another chart can give {', '.join(along)} to them"
                 )
         if name or (node in known and node not in rows):
-            said[node] = f"datum.{along[name]}" if name in along else held.get(name, name)
-            said[node] = said[node] or known[node]
+            said[node] = read.get(name or "", name) or known[node]
             continue
         expression = node.operation.vega(
             *(said[i] if isinstance(i, Quantity) else literal(i) for i in node.inputs)
         )
         said[node] = expression
         if named := names.get(node):
-            where = found.formulas if node in rows else found.signals
-            where[named] = expression
+            (found.formulas if node in rows else found.signals)[named] = expression
             said[node] = f"datum.{named}" if node in rows else named
             if node not in rows:
                 found.names[node] = named
     for name, node in wanted.items():
-        where = found.formulas if node in rows else found.signals
-        where.setdefault(name, said[node])
+        (found.formulas if node in rows else found.signals).setdefault(name, said[node])
     return found
 
 

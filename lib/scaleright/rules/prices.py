@@ -1,6 +1,6 @@
 """Rules about prices and who asks them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from scaleright.names import one_of
 
@@ -21,17 +21,23 @@ def plausible_rent(accelerator: str, usd_per_hour: float | None) -> None:
 
 
 def priced(
-    accelerator: str, contract: str, seller: str, rent_usd_per_hour: float, paid: str = "rent"
+    accelerator: str,
+    contract: str,
+    seller: str,
+    rent_usd_per_hour: float,
+    paid: str = "rent",
+    choices: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
     """An hour that somebody sells, or a rent of the reader's own that is one chip's; 0 is none. Who
     owns the chip asks for neither, and who asks for the cheapest contract for any that lasts. The
-    cheapest chip is sought among all that are rented out: it has no rent of the reader's own.
+    cheapest chip is sought among the choices: it has no rent of the reader's own.
     """
     from scaleright import market
 
     if accelerator == market.BEST:
         _nothing_of_ones_own("rent", rent_usd_per_hour)
-        _sold_by(seller, market.LASTING if contract == market.BEST else [contract])
+        asked = market.LASTING if contract == market.BEST else [contract]
+        _sold_by(seller, asked, (choices or {}).get("accelerator", ()))
     elif rent_usd_per_hour:
         market.check_rent(rent_usd_per_hour, accelerator)
     elif paid != "own":
@@ -53,14 +59,13 @@ def for_sale(accelerator: str, chip_usd: float | None) -> None:
         market.sold_chips(accelerator, chip_usd or None)
 
 
-def _sold_by(seller: str, contracts: Iterable[str]) -> None:
-    """A seller that rents some chip out under one of these contracts."""
-    from scaleright import catalog, market
+def _sold_by(seller: str, contracts: Sequence[str], names: Iterable[str]) -> None:
+    """A seller that rents one of some chips out under one of these contracts."""
+    from scaleright import market
 
-    of = [*contracts]
-    names = catalog.accelerators()
-    if not any(seller in market.sellers(name, one) for one in of for name in names):
-        raise ValueError(f"{seller} rents no accelerator out {' or '.join(of)}")
+    chips = [name for name in names if name != market.BEST]
+    if not any(seller in market.sellers(name, of) for of in contracts for name in chips):
+        raise ValueError(f"{seller} rents none of the accelerators out {' or '.join(contracts)}")
 
 
 def _nothing_of_ones_own(what: str, usd: float | None) -> None:

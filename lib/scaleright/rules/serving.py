@@ -1,5 +1,7 @@
 """Rules about engines that serve a model in a format, at a pace."""
 
+from collections.abc import Mapping, Sequence
+
 
 def served_as(model: str, accelerator: str, precision: str) -> None:
     """A model that a chip serves in a format."""
@@ -117,12 +119,12 @@ def keeps_pace(
     input_tokens: int,
     output_tokens: int,
     cached_share: float,
+    choices: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """A model that some server of a node writes with in a format at that pace; if the cheapest
-    accelerator is asked for, one of any of those that are rented out.
+    accelerator is asked for, one of any of the choices.
     """
     from scaleright import catalog, market
-    from scaleright.decisions.hardware_tables import serving_chips
     from scaleright.inference.curves import curves
     from scaleright.inference.engine_tables import engines_in
     from scaleright.inference.lengths import Load
@@ -130,15 +132,16 @@ def keeps_pace(
     from scaleright.inference.pacing import fastest
 
     load, known = Load(input_tokens, output_tokens, cached_share), []
-    for name in serving_chips() if accelerator == market.BEST else [accelerator]:
-        if accelerator == market.BEST:
+    some = (choices or {}).get("accelerator", ()) if accelerator == market.BEST else ()
+    for name in [of for of in some if of != market.BEST] or [accelerator]:
+        if some:
             found = engines_in(model, name, precision)[1]
         else:
             found = engines(catalog.model(model), catalog.accelerator(name), precision)
             found = curves(found) if found else []
         if found and fastest(found, load, 1 / pace_tokens_per_s).kept:
             return
-        known += found
+        known += [*found]
     alone = [1 / one.at(1.0, load).tpot_s for one in known if one.slots(load) >= 1]
     reason = (
         f"the fastest writes {max(alone):.3g} to one reader alone"
