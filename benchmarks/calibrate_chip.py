@@ -6,8 +6,9 @@ streaming, decoding of a model, watts.
 It needs PyTorch and the library, and takes minutes. Into the folder come rows in the columns of the
 book's own tables, each beside what the library predicts on the screen: `kernels.csv`
 (measured/kernels), `accelerator_specs.csv` (best product of each format, bandwidth), `serving.csv`
-and `energy.csv` (measured/serving, measured/energy: decoding with random weights, the chip alone).
-Hand the latter two to `scaleright validate serving FILE` and `scaleright validate energy FILE`.
+and `energy.csv` (measured/serving, measured/energy: decoding with random weights, the chip alone),
+`training.csv` (measured/training: steps of training on one chip; `--parts` chooses among them).
+Hand the latter three to `scaleright validate serving FILE`, `... energy FILE`, `... training FILE`.
 Weights and inputs are random: their size is what is timed. Without PyTorch and without arguments it
 says so and stops (`make bench` runs every script of this folder).
 """
@@ -26,6 +27,7 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.files import write_whole
 
+from benchmarks import steps
 from benchmarks.device import Bench
 from benchmarks.works import decoding, peaks, products, streams
 
@@ -36,7 +38,9 @@ FULL = {
     "batches": (1, 8, 32, 128),
     "context": 1024,  # tokens in the cache of each sequence
     "steps": 64,  # that are timed together
+    "training": steps.FULL,
 }
+PARTS = ("kernels", "decoding", "training")
 SMALL = {
     "tokens": (1, 8, 64),
     "sides": (256,),
@@ -44,10 +48,11 @@ SMALL = {
     "batches": (1, 8),
     "context": 64,
     "steps": 2,
+    "training": steps.SMALL,
 }
 
 
-def write(folder: Path, table: str, rows: list[dict], common: dict) -> None:
+def write(folder: Path, table: str, rows: list[dict], common: dict, quietly: bool = False) -> None:
     """Write rows in the columns of one of the book's tables, and read them back as its schema types
     them.
     """
@@ -61,9 +66,12 @@ def write(folder: Path, table: str, rows: list[dict], common: dict) -> None:
     )
     whole = [field["name"] for field in schema["fields"] if field["type"] == "integer"]
     frame = frame.astype(dict.fromkeys(whole, "Int64"))
+    for name in (field["name"] for field in schema["fields"] if field["type"] == "boolean"):
+        frame[name] = frame[name].map({True: "true", False: "false"})
     write_whole(path, frame.to_csv(index=False, lineterminator="\n"))
     catalog.read_csv(path, schema, table)
-    print(f"{path}: {len(frame)} rows")
+    if not quietly:
+        print(f"{path}: {len(frame)} rows")
 
 
 def _asked(arguments: list[str]) -> argparse.Namespace:
@@ -74,8 +82,11 @@ def _asked(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--model",
-        default="Llama-3.1-8B",
-        help="a dense model of the catalog with gated feed-forward layers",
+        help="a dense model of the catalog with gated feed-forward layers, whose products and"
+        " decoding are timed; Llama-3.1-8B, or with --quick Llama-3.2-1B",
+    )
+    parser.add_argument(
+        "--parts", nargs="+", default=PARTS, choices=PARTS, help="what to measure: all unless named"
     )
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--out", type=Path, default=Path("calibration"))
@@ -85,6 +96,7 @@ def _asked(arguments: list[str]) -> argparse.Namespace:
     given = parser.parse_args(arguments)
     if arguments not in ([], ["--quick"]) and not given.accelerator:
         parser.error("--accelerator: name the chip")
+    given.model = given.model or ("Llama-3.2-1B" if given.quick else "Llama-3.1-8B")
     model = catalog.model(given.model)
     if model.experts or model.kv_lora_rank or not model.gated_ffn:
         parser.error(
@@ -147,16 +159,25 @@ def measure(bench: Bench, given: argparse.Namespace, size: Mapping[str, Any]) ->
         "tensor_parallel": 1,
         "source": f"own measurement {datetime.now().astimezone().date()}",
     }
-    best = peaks(bench, chip, size["sides"], size["copied_bytes"])
-    write(given.out, "accelerator_specs", list(best), common)
-    tokens = size["tokens"]
-    kernels = [*products(bench, model, chip, tokens), *streams(bench, model, tokens[-1])]
-    write(given.out, "measured/kernels", kernels, common)
-    steps = decoding(bench, model, chip, size["batches"], size["context"], size["steps"])
-    rows, shared = decoded(list(steps), f"PyTorch {bench.torch.__version__}", size["context"])
-    write(given.out, "measured/serving", rows, common | shared)
-    powered = [row for row in rows if row["measured_watts"]]
-    write(given.out, "measured/energy", powered, common | shared)
+    software = f"PyTorch {bench.torch.__version__}"
+    if "kernels" in given.parts:
+        best = peaks(bench, chip, size["sides"], size["copied_bytes"])
+        write(given.out, "accelerator_specs", list(best), common)
+        tokens = size["tokens"]
+        kernels = [*products(bench, model, chip, tokens), *streams(bench, model, tokens[-1])]
+        write(given.out, "measured/kernels", kernels, common)
+    if "decoding" in given.parts:
+        found = decoding(bench, model, chip, size["batches"], size["context"], size["steps"])
+        rows, shared = decoded(list(found), software, size["context"])
+        write(given.out, "measured/serving", rows, common | shared)
+        powered = [row for row in rows if row["measured_watts"]]
+        write(given.out, "measured/energy", powered, common | shared)
+    if "training" in given.parts:
+        trained, shared = [], common | steps.common(software)
+        for row in steps.training(bench, chip, size["training"], software):
+            trained.append(row)
+            write(given.out, "measured/training", trained, shared, quietly=True)  # none is lost
+        write(given.out, "measured/training", trained, shared)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -149,6 +149,17 @@ def decoder(bench: Bench, model, batch: int, context: int) -> Callable[[], objec
     return step
 
 
+def _decoded(
+    bench: Bench, model, batch: int, context: int, steps: int
+) -> tuple[float, float | None]:
+    """Seconds and watts of a step of decoding, of which nothing stays in memory."""
+    with bench.torch.inference_mode():
+        step = bench.captured(decoder(bench, model, batch, context))
+        with Meter(bench.device) as meter:
+            seconds = bench.seconds(step, least_s=steps * 0.02)
+    return seconds, meter.watts
+
+
 def decoding(
     bench: Bench, model, chip, batches: tuple[int, ...], context: int, steps: int
 ) -> Iterator[dict]:
@@ -157,15 +168,12 @@ def decoding(
     """
     for batch in batches:
         try:
-            with bench.torch.inference_mode():
-                step = bench.captured(decoder(bench, model, batch, context))
-                with Meter(bench.device) as meter:
-                    seconds = bench.seconds(step, least_s=steps * 0.02)
+            seconds, watts = _decoded(bench, model, batch, context, steps)
         except bench.torch.OutOfMemoryError:
             print(f"batch {batch}: does not fit")
             break
         say = f"decoding, batch {batch:>4}: {seconds * 1e3:8.2f} ms a token" + (
-            f", {meter.watts:.0f} W" if meter.watts else ""
+            f", {watts:.0f} W" if watts else ""
         )
         if chip:
             predicted = step_seconds(
@@ -173,4 +181,4 @@ def decoding(
             ).total
             say += f", the library says {predicted * 1e3:8.2f} ms"
         print(say)
-        yield {"batch": batch, "seconds": seconds, "watts": meter.watts}
+        yield {"batch": batch, "seconds": seconds, "watts": watts}

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import importlib
+import importlib.util
+import math
 import re
 import sys
 from pathlib import Path
 
 import pytest
-from scaleright import catalog
+from scaleright import catalog, transformer
+from scaleright.validation import cases, checks
 
-from benchmarks import calibrate_chip, peers
+from benchmarks import calibrate_chip, peers, steps, trainer
+from benchmarks.device import Bench
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted(
@@ -103,3 +107,50 @@ def test_what_is_measured_is_written_in_the_columns_of_the_tables(tmp_path):
             row["measured_output_tokens_per_s_per_accelerator"] for row in csv.DictReader(file)
         ]
     assert [float(speed) for speed in speeds] == [800, 200]
+
+
+def test_a_step_trains_the_parameters_of_the_catalog():
+    for case in (*steps.FULL, *steps.SMALL):
+        layer, outside = trainer.sizes(case.shape)
+        held = [*layer.values()] * case.shape.layers + [*outside.values()]
+        assert sum(map(math.prod, held)) == transformer.parameters(case.shape).total
+    for other in ("Gemma-2-2B", "Qwen2.5-3B", "GPT-2", "Mixtral-8x7B"):
+        with pytest.raises(ValueError, match="plain dense decoders"):
+            trainer.sizes(catalog.model(other))
+
+
+def test_a_step_of_training_is_written_as_a_row_that_can_be_judged(tmp_path):
+    found = [steps.row(case, seconds=2.0, held=6 * 10**10, watts=600.0) for case in steps.FULL]
+    common = steps.common("PyTorch") | {"accelerator": "H100 SXM", "source": "own measurement"}
+    calibrate_chip.write(tmp_path, "measured/training", found, common)
+    schema = catalog.resource("measured/training")["schema"]
+    table = catalog.read_csv(tmp_path / "training.csv", schema, "measured/training")
+    assert table["run"].is_unique and table["note"].str.contains("600 W").all()
+    assert not checks.training(table)
+    for case, read in zip(steps.FULL, cases.cases(table, own=True), strict=True):
+        assert (read.why, read.measured_s) == ("", 2.0)
+        assert read.run.tokens == case.sequence * case.micro_batch
+        assert read.layout.recompute == (2 if case.recompute == "full" else 0)
+
+
+def test_the_library_expects_that_recomputing_takes_time_and_spares_memory():
+    chip = catalog.accelerator("H100 SXM")
+    case = next(case for case in steps.FULL if case.recompute == "full" and not case.compiled)
+    seconds, held = steps.expected(case, chip, "PyTorch")
+    once_s, whole = steps.expected(case._replace(recompute="none"), chip, "PyTorch")
+    assert once_s < seconds < 4 / 3 * once_s and held < whole
+    fused_s, _ = steps.expected(case._replace(compiled=True), chip, "PyTorch")
+    assert fused_s < seconds
+
+
+if importlib.util.find_spec("torch"):  # defined only where it is, likewise
+
+    def test_recomputing_changes_nothing_of_what_is_learnt():
+        bench, learnt = Bench("cpu"), []
+        for case in (steps.SMALL[0], steps.SMALL[0]._replace(recompute="full")):
+            bench.torch.manual_seed(0)
+            step = trainer.trainer(bench, case)
+            learnt.append([float(step()) for _ in range(10)])
+        assert learnt[0] == learnt[1]
+        assert learnt[0][0] == pytest.approx(math.log(case.shape.vocab), rel=0.05)
+        assert learnt[0][-1] < learnt[0][0]
