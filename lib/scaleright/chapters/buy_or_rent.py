@@ -37,6 +37,24 @@ def _pays(break_even_hours: Quantity) -> Any:
     return first_case([(break_even_hours > 24, never), (break_even_hours >= 0, above)], unlisted)
 
 
+UNCOMPARED = "none, since nothing is compared"
+
+
+def _even_at(low_hours: Quantity, high_hours: Quantity) -> Any:
+    """Between which hours a day that may be, a sentence after a blank."""
+    between = charts.phrase(" It may be {low_hours:hours 2} to {high_hours:hours a day} (90 %).")
+    beyond = " It is beyond a whole day (90 %)."
+    return first_case([(low_hours > 24, beyond), (low_hours >= 0, between)], "")
+
+
+def _saved(low: Quantity, high: Quantity) -> Any:
+    """The range of what is saved in a year, in words."""
+    more = -1.0 * low
+    less = charts.phrase("{low:usd} to {high:usd} a year less (90 %)")
+    either = charts.phrase("{more:usd} a year more to {high:usd} less (90 %)")
+    return where(low < 0, either, less)
+
+
 def answer(
     case: Any,
     chip: Any,
@@ -57,16 +75,9 @@ def answer(
     sure the choice is [USD/year]; of : of how many contracts this one is the cheapest, 0 if it was
     asked for
     """
-    pays, (low_hours, high_hours), hour = _pays(break_even_hours), between, rents.hour
-    even_at = charts.phrase(" It may be {low_hours:hours 2} to {high_hours:hours a day} (90 %).")
-    beyond = " It is beyond a whole day (90 %)."
-    even_at = first_case([(low_hours > 24, beyond), (low_hours >= 0, even_at)], "")
-    range_low, range_high = saved
-    more = -1.0 * range_low
-    span = charts.phrase("{range_low:usd} to {range_high:usd} a year less (90 %)")
-    either = charts.phrase("{more:usd} a year more to {range_high:usd} less (90 %)")
-    span = where(range_low < 0, either, span)
-    span = where(hour.there & (case.hours_per_day > 0), span, "none, since nothing is compared")
+    pays, even_at, hour = _pays(break_even_hours), _even_at(*between), rents.hour
+    (low_hours, high_hours), (range_low, range_high) = between, saved
+    span = where(hour.there & (case.hours_per_day > 0), _saved(*saved), UNCOMPARED)
     likely, known = charts.odds(sure, (case.hours_per_day > 0) & hour.there, choice, " a year")
     taken = where(of > 0, charts.phrase(", the cheapest of {of:whole} contracts"), "")
     moved = " No home houses it: owned it stands in a data center, on the usual terms there."
