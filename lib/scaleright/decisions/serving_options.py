@@ -306,7 +306,7 @@ def _choice(best: Way, other: Way, model: Any, tables: ServingChoices) -> Choice
     the reader's choice and no doubt.
     """
     kinds = {name: KINDS[bool(shape(name).experts)] for name in tables.models}
-    common = choose(errors_in_common(), "inference", look_up(kinds, model)).common
+    common = choose(errors_in_common(("inference",)), "inference", look_up(kinds, model)).common
     common = where(best.accelerator == other.accelerator, 1.0, common)
     loads = spread_between(best.busy / other.busy, best.idle / other.idle)
     price, other_price = (

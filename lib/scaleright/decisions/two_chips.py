@@ -45,15 +45,17 @@ def spread_apart(off: Any, other: Any, common: Any) -> Any:
 
 
 @lookup
-def errors_in_common() -> dict[tuple[str, str], dict[str, float]]:
-    """`error_in_common` by task and kind of model, as rows for `choose`.
+def errors_in_common(
+    tasks: tuple[str, ...] = tuple(ALIKE),
+) -> dict[tuple[str, str], dict[str, float]]:
+    """`error_in_common` by task and kind of model, as rows for `choose`, of some tasks.
 
     >>> sorted(errors_in_common())[0]
     ('inference', 'dense')
     """
     return {
         (task, kind): {"common": round(error_in_common(task, kind), 4)}
-        for task in ALIKE
+        for task in tasks
         for kind in KINDS
     }
 
