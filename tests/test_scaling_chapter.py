@@ -140,3 +140,18 @@ def test_the_smaller_model_pays_from_the_tokens_that_are_named(page):
     prices = evaluate([page.train, page.serve], {})
     less, bill = (sl.lifetime(*model, even, *prices).total for model in models)
     assert less == pytest.approx(bill, rel=1e-4)
+
+
+def test_unique_tokens_are_passed_over_four_times_at_most_by_a_smaller_model():
+    """However long its life is; and fewer of them never make it smaller."""
+    page = cells("scaling_laws")
+    smaller, passes, freely = page.cheapest.size, page.repeats.passes, page.freely.size
+    unique = {"unique_tokens": np.geomspace(1e9, 1e15, 25)}
+    size, often, free, least = evaluate([smaller, passes, freely, page.best.tokens], unique)
+    assert (np.diff(size) <= 0).all() and (size >= free * (1 - 1e-12)).all()
+    held = 4.0 * unique["unique_tokens"] > least
+    assert (often[held] <= 4.0 * (1 + 1e-12)).all()
+    assert size[-1] == free and size[0] == pytest.approx(page.best.size.value)
+    reached = sl.loss(page.cheapest.size, page.cheapest.tokens, page.law.E, **page.law.terms)
+    same = np.broadcast_to(evaluate([page.loss], {})[0], size.shape)
+    assert evaluate([reached], unique)[0] == pytest.approx(same, rel=1e-7)

@@ -26,17 +26,34 @@ def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
     return charts.controls(declared).follow("accelerator", chips, mfu="mfu")
 
 
-def _further(life: Life, hour: Any, flop: Any, repeats: laws.Repeats) -> Any:
+def _further(life: Life, hour: Any, flop: Any, repeats: laws.Repeats, freely: laws.Model) -> Any:
     """What the budget buys, and how often the smaller model sees its data."""
     case, ratio, passes = life.case, life.best.ratio, repeats.passes
     over = charts.phrase("in {passes:passes 2} over your unique tokens")
-    cases = [(passes <= 1, "without a repeat of your unique tokens"), (repeats.worth >= 0.9, over)]
-    over = first_case(cases, over + ", if a repeat taught as much as a fresh token")
+    most = over + ", beyond which a repeat teaches less and less"
+    held = freely.tokens > life.cheapest.tokens
+    over = first_case([(passes <= 1, "without a repeat of your unique tokens"), (held, most)], over)
     return charts.phrase(
         "The budget buys {flop:si FLOP} on the {case.accelerator} at {hour.usd:usd} an hour"
         " ({hour.counted}); the larger model has {ratio:number 2} tokens a parameter. The smaller"
         " one is trained {over}."
     )
+
+
+def _no_smaller(life: Life, freely: laws.Model) -> Any:
+    """Why no smaller model of the same loss is cheaper over its life, a sentence."""
+    case, lifetime = life.case, life.case.lifetime_tokens
+    passes = life.best.tokens / case.unique_tokens
+    too_few = charts.phrase(
+        "It is also the cheapest over its life: it reads and writes no more than {lifetime:count 2}"
+        " tokens, too few for a smaller one to save half a percent."
+    )
+    too_often = charts.phrase(
+        "A smaller one of the same loss would pass more than four times over your"
+        " {case.unique_tokens:count 2} unique tokens, of which it would learn less and less; this"
+        " one takes {passes:passes 2}."
+    )
+    return where(freely.tokens > life.cheapest.tokens, too_often, too_few)
 
 
 def answer(
@@ -48,16 +65,18 @@ def answer(
     doubts: SizeDoubts,
     sure: Choice,
     repeats: laws.Repeats,
+    freely: laws.Model,
     unseen: laws.Extrapolation,
 ) -> Display:
     """The answer card: the model of least loss for the budget, and the cheapest over its life.
 
     saved : share of the cost over the life; doubts : of the size; sure : which model costs less
-    repeats : of the unique tokens by the cheapest; unseen : how well larger runs were predicted
+    repeats : of the unique tokens by the cheapest; freely : that one if unique tokens never ran
+    short; unseen : how well larger runs were predicted
     """
     lifetime, (range_low, range_high) = case.lifetime_tokens, doubts.between
     (size, tokens), ratio, (smaller, longer) = life.best, life.best.ratio, life.cheapest
-    refused, instead = life.service.weights.refusal
+    (refused, instead), why = life.service.weights.refusal, _no_smaller(life, freely)
     largest, pays, per = si(unseen.largest, "FLOP", 2), saved > 0, longer / smaller
     words = (
         "<strong>{case.budget_usd:usd}</strong> buys {flop:si FLOP} of training on the"
@@ -68,7 +87,7 @@ def answer(
     likely, loss = charts.odds(sure, pays, "the smaller one", " over its life")
     far = charts.phrase(" At {per:whole} tokens a parameter, beyond its data, the law flatters it.")
     far = where(per > unseen.densest, far, "")
-    further = where(pays, _further(life, hour, flop, repeats) + loss, "")
+    also = where(pays, _further(life, hour, flop, repeats, freely) + loss, "")
     return charts.answer_card(
         "Train {smaller:count} parameters on {longer:count} tokens, not {size:count} on"
         " {tokens:count}.",
@@ -78,10 +97,9 @@ def answer(
         "Both reach one loss. Training the smaller takes {life.training_usd:usd} instead of"
         " {case.budget_usd:usd}, and its service earns that back. If your budget cannot grow, train"
         " the larger.{far}",
-        "{further}",
+        "{also}",
         provided=pays,
-        otherwise=words + "It is also the cheapest over its life: it reads and writes no more than"
-        " {lifetime:count 2} tokens, too few for a smaller one to save half a percent.",
+        otherwise=words + "{why}",
         always=True,
         range="{range_low:count} to {range_high:count} parameters for the larger (90 %)",
         as_of="{hour.age} (rents)",

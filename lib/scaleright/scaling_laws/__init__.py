@@ -34,6 +34,7 @@ from scaleright.scaling_laws.laws import (
     implied_lifetime_tokens,
     lifetime,
     loss,
+    parameters_for_loss,
     power_law_parameters,
     published,
     range_factor,
@@ -54,6 +55,7 @@ from scaleright.scaling_laws.models import (
     trained_models,
 )
 from scaleright.scaling_laws.optima import (
+    MOST_PASSES,
     Model,
     Repeats,
     cheapest_for_life,
@@ -61,4 +63,5 @@ from scaleright.scaling_laws.optima import (
     scarce_data,
     spread,
     tokens_doubt,
+    within_passes,
 )

@@ -157,6 +157,17 @@ def tokens_for_loss(loss, parameters, E, A, B, alpha, beta):
     return where(left > 0, (B / maximum(left, 1e-9)) ** (1 / beta), _FREE)
 
 
+@closed_form(loss=LOSS, tokens=TOKENS, E=FLOOR, **_TERMS)
+def parameters_for_loss(loss, tokens, E, A, B, alpha, beta):
+    """Size that has this loss after so many tokens; infinite where they are too few for any.
+
+    >>> f"{parameters_for_loss(1.974, 1.4e12, 1.8172, 482.01, 2085.43, 0.3478, 0.3658):.1e}"
+    '7.0e+10'
+    """
+    left = loss - E - B / tokens**beta
+    return where(left > 0, (A / maximum(left, 1e-9)) ** (1 / alpha), _FREE)
+
+
 @closed_form(flop=FLOP, parameters=SIZE, at_flop=FLOP, size_exponent=EXPONENT)
 def power_law_parameters(flop, parameters, at_flop, size_exponent):
     """Compute-optimal size by a power law through one published point, as approaches 1 and 2 and

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from scaleright.formulas import search, simulation
-from scaleright.ops import exp, log, sqrt
+from scaleright.formulas import lookup, search, simulation
+from scaleright.ops import exp, log, maximum, minimum, sqrt, where
 from scaleright.quantity.graph import value_of
 from scaleright.scaling_laws.laws import (
     Law,
@@ -16,6 +16,7 @@ from scaleright.scaling_laws.laws import (
     balanced_parameters,
     compute_optimal_parameters,
     figures,
+    parameters_for_loss,
     published,
     repeated_loss,
     tokens_for_compute,
@@ -79,6 +80,33 @@ def cheapest_for_life(loss, served, law: Law) -> Model:
         position = balance_step(position, loss, served, law.E, law.B, law.alpha, law.beta)
     tokens = exp(position)
     return Model(balanced_parameters(tokens, served, **law.terms), tokens)
+
+
+MOST_PASSES = 4.0
+"""Over the same tokens, up to which a repeat teaches nearly as much as a fresh one
+[muennighoff2023, section 5]."""
+
+
+@lookup
+def within_passes(model: Model, least: Model, loss: Any, unique_tokens: Any, law: Law) -> Model:
+    """A model, or the next of its loss that passes over the unique tokens at most `MOST_PASSES`
+    times; never on fewer tokens than another of that loss; quantities.
+
+    least : that other one, such as the compute-optimal
+
+    >>> from scaleright.quantity import given
+    >>> from scaleright.scaling_laws.laws import published
+    >>> of = published("Besiroglu 2024")
+    >>> optimal, small = (cheapest_for_life(given("loss", 2.0), n, of) for n in (0.0, 1e14))
+    >>> held = within_passes(small, optimal, given("loss", 2.0), given("unique", 5e11), of)
+    >>> held.tokens.value == 2e12, small.size.value < held.size.value < optimal.size.value
+    (True, True)
+    """
+    most = maximum(MOST_PASSES * unique_tokens, least.tokens)
+    tokens = minimum(model.tokens, most)
+    there = parameters_for_loss(loss, tokens, law.E, **law.terms)
+    size = where(model.tokens <= most, model.size, where(tokens > least.tokens, there, least.size))
+    return Model(size, tokens)
 
 
 @search
