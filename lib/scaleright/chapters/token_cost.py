@@ -40,6 +40,7 @@ def answer(
     """The answer card: the cheapest way of all, beside the next of another kind; how sure."""
     speed, (rented, owned, api), (even, own_even), _, paid = found
     best, (low, high), (hour, asked) = options.best, options.best.ends, paid
+    thousand = options.usd_per_thousand_requests
     likely, loss = charts.odds(
         options.choice, found.known, options.kind, " per million", options.rival
     )
@@ -56,8 +57,8 @@ def answer(
     return charts.answer_card(
         "{advice}.",
         "{best.usd:usd}",
-        "a million output tokens with their prompts, the least of {options.ways:whole} ways"
-        " compared; {others}",
+        "a million output tokens with their prompts, {thousand:usd} for a thousand requests: the"
+        " least of {options.ways:whole} ways compared; {others}",
         "{likely}",
         "Renting {case.accelerator} beats the API {even:load}, owning it {own_even:load}; your"
         " utilization is {case.utilization:percent}, {source}.",
@@ -70,6 +71,7 @@ def answer(
         headline="usd_per_million",
         quantities={
             "usd_per_million": (best.usd, "usd"),
+            "usd_per_thousand_requests": (thousand, "usd"),
             "range_low": (low, "usd"),
             "range_high": (high, "usd"),
             "rented_usd_per_million": (rented, "usd"),
@@ -143,8 +145,9 @@ def _further(case: Any, options: ServingOptions, found: Found, doubts: ServingDo
         " {case.pace_tokens_per_s:number 2} tokens per second or more per user; rented"
         " ({case.contract}) an hour costs {hour.usd:usd} ({hour.counted}); owned ({place}) each"
         " takes {start:usd} at the start, with its part of a server and of the network; engines are"
-        " of {speed.chips:whole accelerators}. The API's price: {asked.counted}. Break-even of"
-        " renting: {between} (90 %)."
+        " of {speed.chips:whole accelerators}. The API lists {asked.output.usd:usd} for a million"
+        " output tokens without their prompts ({asked.counted}). Break-even of renting: {between}"
+        " (90 %)."
     )
 
 

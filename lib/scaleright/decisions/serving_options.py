@@ -15,6 +15,7 @@ from scaleright.costs.serving import BreakEvens, Serving, Ways
 from scaleright.costs.serving_choices import Found, Paid, ServingChoices
 from scaleright.costs.serving_doubts import LOAD, RENT, load_spread
 from scaleright.costs.tokens import (
+    MILLION,
     break_even_utilization,
     mix_usd_per_million,
     owned_break_even_utilization,
@@ -270,6 +271,11 @@ class ServingOptions:
         choice = _choice(best, other, taken.case.model, tables)
         nameless = any_of & ((case.rent_usd_per_hour > 0) | (case.chip_usd > 0))
         return cls(chip, one, taken, kinds, kind, rival, best, choice, ways, nameless)
+
+    @property
+    def usd_per_thousand_requests(self) -> Any:
+        """What a thousand requests cost the cheapest way [USD]."""
+        return 1e3 * self.best.usd * self.taken.case.output_tokens / MILLION
 
     @property
     def rented(self) -> Way:
