@@ -54,6 +54,22 @@ def kept_share(case: Any, chips: Any, luck: Any = "usual", checkpoint_interval_s
 
 
 @lookup
+def lasts(chips: int, chip_hours_per_interruption: float) -> bool:
+    """Whether a job on so many chips keeps `LEAST_KEPT` of its time even if all that interrupts it
+    lies at the fragile end of its table, as far from what is given as that from the usual.
+
+    >>> lasts(64, 191.0), lasts(4096, 191.0)
+    (True, False)
+    """
+    usual = reliability()
+    given = usual | {"chip_hours_per_interruption": chip_hours_per_interruption}
+    moved = {
+        name: reliability(end)[name] / usual[name] * given[name] for name, end in FRAGILE.items()
+    }
+    return bool(goodput(chips, **given | moved) >= LEAST_KEPT)
+
+
+@lookup
 def require_kept(chips: int, *failures: float | None) -> None:
     """Refuse a job that is interrupted so often that it gets nothing done.
 

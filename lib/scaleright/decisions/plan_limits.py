@@ -2,13 +2,13 @@
 helps.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
-from scaleright.decisions.plan_runs import Runs, Ways, runs_of
+from scaleright.decisions.plan_runs import SPOT, Runs, Ways, runs_of
 from scaleright.decisions.plan_workload import Workload
 from scaleright.formulas import lookup
 from scaleright.units import duration, figure, usd
@@ -50,8 +50,13 @@ def more(parameter: str, asked: float, needed: float, says: str) -> Relaxation:
 
 
 @lookup
-def of_training(of: Workload, work: str, runs: Runs, ways: Ways, allowed: np.ndarray) -> Part:
-    """The part of a plan whose run cannot be done: what breaks, and what would help."""
+def of_training(
+    of: Workload, work: str, tried: Sequence[Runs], ways: Ways, allowed: np.ndarray
+) -> Part:
+    """The part of a plan whose run cannot be done: what breaks, and what would help.
+
+    tried : the runs under each contract; ways : all of them together
+    """
     usd_, days = ways.usd, ways.days
     there = allowed & (usd_ > 0)
     # those whose architecture the fit has seen, as everywhere; the others where there is none
@@ -63,8 +68,8 @@ def of_training(of: Workload, work: str, runs: Runs, ways: Ways, allowed: np.nda
     found = [
         _longer(of, ways, there & (usd_ <= budget)),
         _dearer(of, ways, there & (days <= deadline)),
-        _fewer(of, runs, ways, there),
-        _other_format(of, runs, ways, there),
+        *(_fewer(of, runs, ways, there) for runs in tried),
+        *(_other_format(of, runs, ways, there) for runs in tried),
     ]
     if found[0] is None and found[1] is None:
         found.append(_both(of, ways, there))
@@ -133,7 +138,7 @@ def _place(values: np.ndarray, allowed: np.ndarray) -> int:
 
 def _named(ways: Ways, at: int) -> str:
     row = ways.rows[at]
-    return f"{row['chips']:,} {row['accelerator']}"
+    return f"{row['chips']:,} {row['accelerator']}{' on spot' if row['contract'] == SPOT else ''}"
 
 
 def _longer(of: Workload, ways: Ways, affordable: np.ndarray) -> Relaxation | None:
@@ -166,7 +171,7 @@ def _fewer(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxatio
     if not (of.deadline_days or of.budget_usd):
         return None
     asked = float(runs.values["tokens"])
-    kept = {(row["accelerator"], row["chips"]) for row in _rows(ways, there)}
+    kept = _clusters(runs, ways, there)
 
     def fits(tokens: float) -> int | None:
         fewer = runs.every(lambda name, chips: (name, chips) in kept, tokens)
@@ -192,14 +197,20 @@ def _fewer(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxatio
     return Relaxation(says, "tokens", tokens, asked / tokens - 1)
 
 
-def _rows(ways: Ways, allowed: np.ndarray) -> list[dict[str, Any]]:
-    return [row for row, it in zip(ways.rows, allowed, strict=True) if it]
+def _clusters(runs: Runs, ways: Ways, allowed: np.ndarray) -> set[tuple[str, int]]:
+    """Platforms and sizes of the runs that are allowed under the contract of some."""
+    mine = runs.values["contract"]
+    rows = (row for row, it in zip(ways.rows, allowed, strict=True) if it)
+    return {(row["accelerator"], row["chips"]) for row in rows if row["contract"] == mine}
 
 
 def _other_format(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxation | None:
     """FP8 with a little more time or money, where that alone is not enough it is no offer."""
-    kept = {(row["accelerator"], row["chips"]) for row in _rows(ways, there)}
-    other = runs_of(*(runs.values[name] for name in ("model", "tokens", "paid")), "FP8")
+    kept = _clusters(runs, ways, there)
+    model, tokens, paid, contract = (
+        runs.values[name] for name in ("model", "tokens", "paid", "contract")
+    )
+    other = runs_of(model, tokens, paid, "FP8", contract)
     found = other.every(lambda name, chips: (name, chips) in kept)
     soon = found.days <= (of.deadline_days or np.inf)
     at = found.best(soon & (found.usd <= (of.budget_usd or np.inf)))

@@ -4,7 +4,7 @@ is taken, by that of `pretraining_cost`.
 """
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Self
@@ -18,7 +18,7 @@ from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.platforms import BATCHES
 from scaleright.costs.pretraining import people_usd, pretraining_usd, run_chip_hours
-from scaleright.costs.pretraining_doubts import Doubts, kept_share
+from scaleright.costs.pretraining_doubts import Doubts, kept_share, lasts
 from scaleright.costs.pretraining_run import Hour, Run
 from scaleright.costs.rent import compute_usd
 from scaleright.costs.whole_runs import whole_runs
@@ -29,10 +29,15 @@ from scaleright.information import spread_between
 from scaleright.market import hour, matmul_chips
 from scaleright.quantity import at, evaluate, given
 from scaleright.quantity.graph import in_order, parameter
-from scaleright.units import figure
+from scaleright.units import HOURS_PER_DAY, figure
 
 USUAL = {"precision": "BF16", "contract": "on demand", "seller": "median"}
 """What a run is given where nothing else is asked."""
+SPOT = "spot"
+SPOT_INTERRUPTIONS_PER_DAY = 1.0
+"""How often a server on spot is taken away, as the chapter `load_of_a_day` has it [1/d]."""
+SERVER_CHIPS = 8
+"""Chips of a server that are taken away together."""
 LONGEST = 5000.0
 """A deadline that binds nothing, and the longest run that counts as one [d]."""
 NEAR = 0.05
@@ -80,11 +85,26 @@ class Ways:
         least = self.best(allowed)
         if least is None:
             return None
-        name = self.rows[least]["accelerator"]
-        here = np.array([row["accelerator"] == name for row in self.rows])
+        alike = ("accelerator", "contract")
+        mine = [self.rows[least][of] for of in alike]
+        here = np.array([[row[of] for of in alike] == mine for row in self.rows])
         near = allowed & here & (self.usd <= (1 + NEAR) * self.usd[least])
         most = max(row["chips"] for row, it in zip(self.rows, near, strict=True) if it)
         return self.best(near & np.array([row["chips"] == most for row in self.rows]))
+
+    @classmethod
+    def together(cls, every: Sequence[Self]) -> Self:
+        """Those of several as one."""
+        arrays = (
+            np.concatenate([getattr(of, name) for of in every])
+            for name in ("usd", "days", "seen", "owned")
+        )
+        return cls([row for of in every for row in of.rows], *arrays)
+
+
+def _free_of_contract(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters without those that a contract sets, which a row brings along."""
+    return {name: of for name, of in values.items() if name not in signed(SPOT)}
 
 
 @dataclass(frozen=True)
@@ -100,14 +120,14 @@ class Runs:
     plan: Plan
 
     @classmethod
-    def of(cls, name: str, tokens: float, paid: str, precision: str = USUAL["precision"]) -> Self:
-        """Those of a model.
+    def of(cls, name: str, tokens: float, paid: str, precision: str, contract: str) -> Self:
+        """Those of a model; on spot they are interrupted as often as servers are taken away.
 
         paid : "rent" or "own"
         """
         values = {"model": name, "tokens": float(tokens), "accelerator": "H100 SXM", "paid": paid}
-        values |= USUAL | {"precision": precision}
-        every = values | _FREE | _ALONE | pretraining.reliability()
+        values |= USUAL | {"precision": precision} | signed(contract)
+        every = _FREE | _ALONE | pretraining.reliability() | values
         case = SimpleNamespace(**{of: given(of, value) for of, value in every.items()})
         setting = Setting.of(case, grid_of(name, precision))
         return cls(values, setting, setting.plan(given("way", 0)))
@@ -118,9 +138,13 @@ class Runs:
         return "experts" if model(self.values["model"]).experts else "dense"
 
     def every(self, keep: Callable[[str, int], bool], tokens: float | None = None) -> Ways:
-        """All of them whose accelerator and chips are kept, on other tokens if any are given."""
+        """All of them whose accelerator and chips are kept, on other tokens if any are given; on
+        spot those that get done even if they are interrupted far more often.
+        """
         named = itertools.product(cluster_chips(), enumerate(WAYS))
-        rows = [(chip, way, *of) for chip, (way, of) in named if keep(chip, of[0])]
+        often = self.values.get("chip_hours_per_interruption")
+        last = {size: not often or lasts(size, often) for size, _ in WAYS}
+        rows = [(chip, way, *of) for chip, (way, of) in named if last[of[0]] and keep(chip, of[0])]
         plan, tokens = self.plan, tokens or self.values["tokens"]
         wanted = {"usd": plan.usd, "days": plan.days, "more": plan.more, "there": plan.allowed}
         wanted |= {"seen": plan.run.step.trust.seen, "owned": plan.run.hour.owned}
@@ -139,6 +163,7 @@ class Runs:
                 "precision": self.values["precision"],
                 "tokens": figure(tokens * float(more), 6),
             }
+            | signed(self.values["contract"])
             for (chip, _, chips, size), more in zip(rows, found["more"], strict=True)
         ]
         return Ways(told, usd, days, found["seen"].astype(bool), found["owned"].astype(bool))
@@ -159,14 +184,14 @@ class Runs:
 
     def asked(self, row: Mapping[str, Any], figures: Mapping[str, float], **other: Any) -> Asked:
         """The question to the chapter on what a run costs that a row answers."""
-        parameters = dict(self.values) | dict(row) | other
+        parameters = _free_of_contract(self.values) | dict(row) | other
         if parameters["paid"] == "own":
             parameters = {n: v for n, v in parameters.items() if n not in {"contract", "seller"}}
         return Asked("pretraining_cost", parameters, figures)
 
     def taken(self, row: Mapping[str, Any]) -> "Taken":
         """The run of a row, whole."""
-        return Taken.of(dict(self.values) | dict(row))
+        return Taken.of(_free_of_contract(self.values) | dict(row))
 
 
 @dataclass(frozen=True)
@@ -249,10 +274,31 @@ def _run(case: Any, steps: Steps, price: Any = 1.0, pace: Any = 1.0, luck: Any =
     return Run(case.chips, step, hour, hours, cost)
 
 
+@lookup
+def signed(contract: str) -> dict[str, Any]:
+    """The parameters of chapters that a contract sets: on spot, how often it is taken away too.
+
+    >>> signed("on demand"), signed("spot")
+    ({'contract': 'on demand'}, {'contract': 'spot', 'chip_hours_per_interruption': 191.0})
+    """
+    if contract != SPOT:
+        return {"contract": contract}
+    taken_away = SPOT_INTERRUPTIONS_PER_DAY / (SERVER_CHIPS * HOURS_PER_DAY)
+    failing = 1 / pretraining.reliability()["chip_hours_per_interruption"]
+    often = figure(1 / (taken_away + failing), 3)
+    return {"contract": contract, "chip_hours_per_interruption": often}
+
+
 @search
-def runs_of(name: str, tokens: float, paid: str = "rent", precision: str = "BF16") -> Runs:
-    """The runs of a model on so many tokens, rented or owned."""
-    return Runs.of(name, tokens, paid, precision)
+def runs_of(
+    name: str,
+    tokens: float,
+    paid: str = "rent",
+    precision: str = USUAL["precision"],
+    contract: str = USUAL["contract"],
+) -> Runs:
+    """The runs of a model on so many tokens, rented under a contract or owned."""
+    return Runs.of(name, tokens, paid, precision, contract)
 
 
 @lookup
@@ -287,6 +333,8 @@ def cluster_asked(
     if case["paid"] == "own":
         case = {n: it for n, it in case.items() if n not in {"contract", "seller"}}
     case |= {of: row[of] for of in ("accelerator", "chips")}
+    if row["contract"] == SPOT:
+        case |= signed(SPOT)
     case |= {"deadline_days": deadline_days or LONGEST, "value_usd_per_day": 0.0, "batch": FREE}
     told = {f"yours.{name}": float(figures[name]) for name in ("usd", "days")}
     told |= {"yours.batch": float(BATCHES[row["batch"]])}
@@ -295,4 +343,4 @@ def cluster_asked(
     return Asked("cluster_efficiency", case, told | best)
 
 
-__all__ = ["LONGEST", "NEAR", "USUAL", "Runs", "Taken", "Ways", "runs_of"]
+__all__ = ["LONGEST", "NEAR", "SPOT", "USUAL", "Runs", "Taken", "Ways", "runs_of", "signed"]

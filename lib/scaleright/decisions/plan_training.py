@@ -2,13 +2,17 @@
 footprints.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
 from scaleright.decisions.plan_limits import of_training
 from scaleright.decisions.plan_parts import Part, chance, count, in_words, many
-from scaleright.decisions.plan_runs import runs_of
+from scaleright.decisions.plan_runs import SPOT, USUAL, Runs, Ways, runs_of
 from scaleright.decisions.plan_training_found import (
     Found,
     flop_of,
@@ -37,16 +41,44 @@ def plan_training(of: Workload) -> Part:
     """
     name = of.model or USUAL_MODEL
     tokens = of.tokens or compute_optimal_tokens(name)
-    own = of.data == STAYS
-    runs = runs_of(name, tokens, "own" if own or owns(of) else "rent")
-    ways = runs.every(_keeps(of))
-    allowed = sold(ways, own)
     work = f"Train {name} on {count(tokens)} tokens"
+    tried = [_tried(asked, name, tokens, terms) for asked, terms in _attempts(of)]
+    for asked, every, ways, _, place in tried:
+        if place is not None:
+            return _part(_found(asked, name, tokens, every[0], ways, place), work, of)
+    asked, every, ways, allowed, _ = tried[-1]
+    return of_training(asked, work, every, ways, allowed)
+
+
+def _tried(
+    of: Workload, name: str, tokens: float, terms: tuple[tuple[str, str], ...]
+) -> tuple[Workload, list[Runs], Ways, np.ndarray, int | None]:
+    """What is asked; the runs of each way to pay; all of them beside each other, which of them
+    somebody sells, and the place of the one that is taken, None where none is within the limits.
+    """
+    every = [runs_of(name, tokens, paid, contract=contract) for paid, contract in terms]
+    ways = Ways.together([runs.every(_keeps(of)) for runs in every])
+    allowed = sold(ways, of.data == STAYS)
     limits = within(ways, of) & allowed
     place = pick(ways, limits & ways.seen, of)
     place = pick(ways, limits, of) if place is None else place
-    if place is None:
-        return of_training(of, work, runs, ways, allowed)
+    return of, every, ways, allowed, place
+
+
+def _attempts(of: Workload) -> Iterator[tuple[Workload, tuple[tuple[str, str], ...]]]:
+    """Chips that are owned already, and what is tried where these are too few: rented on demand or
+    on spot, or bought where data may not leave. Of each what is asked, and how hours are paid.
+    """
+    usual = USUAL["contract"]
+    if owns(of):
+        yield of, (("own", usual),)
+        of = replace(of, owned=None, owned_chips=0)
+    rented = (("rent", usual), ("rent", SPOT))
+    yield of, (("own", usual),) if of.data == STAYS else rented
+
+
+def _found(of: Workload, name: str, tokens: float, runs: Runs, ways: Ways, place: int) -> Found:
+    """What a plan rests on that takes the run at a place."""
     taken = runs.taken(ways.rows[place])
     run = taken.run
     wanted = {"usd": run.usd, "days": run.days, "hours": run.hours.total, "mfu": run.step.mfu}
@@ -54,7 +86,7 @@ def plan_training(of: Workload) -> Part:
     wanted |= {"low": taken.low, "high": taken.high, "age": run.hour.rented.age}
     wanted |= {"experiments_usd": run.cost.experiments_usd, "people_usd": run.cost.people_usd}
     wanted |= {"counted": run.hour.rented.counted, "waiting": _waiting(run)}
-    return _part(Found(of, name, tokens, runs, ways, place, taken, taken.at(wanted)), work)
+    return Found(of, name, tokens, runs, ways, place, taken, taken.at(wanted))
 
 
 @search
@@ -86,7 +118,7 @@ def _keeps(of: Workload) -> Any:
     return keeps
 
 
-def _part(found: Found, work: str) -> Part:
+def _part(found: Found, work: str, workload: Workload) -> Part:
     of, row, now = found.of, found.row, found.figures
     chips, chip = row["chips"], row["accelerator"]
     budget = ""
@@ -106,11 +138,14 @@ def _part(found: Found, work: str) -> Part:
         f"of {many(platforms_of(found), 'platform')}, the {chip} does the {flop_of(found)} for"
         f" least within {limits_of(of)}"
     )
+    if owns(workload) and not owns(of):
+        because += f"; the {workload.owned_chips:,} {workload.owned} that you own do not"
     steps = tuple(step(found) for step in STEPS)
+    spot = " on spot" if row["contract"] == SPOT else ""
     paid = "own" if found.runs.values["paid"] == "own" else "rent"
     return Part(
         work=work,
-        decision=f"{paid.capitalize()} {chips:,} {chip} for {duration(now['days'] * DAY_S)}",
+        decision=f"{paid.capitalize()} {chips:,} {chip}{spot} for {duration(now['days'] * DAY_S)}",
         number=f"{usd(now['usd'])} for the run{budget}",
         sure=sure,
         because=because + ".",
@@ -124,5 +159,6 @@ def _part(found: Found, work: str) -> Part:
             "accelerator": chip,
             "batch": row["batch"],
             "tokens": row["tokens"],
+            "contract": row["contract"],
         },
     )

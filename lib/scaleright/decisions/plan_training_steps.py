@@ -9,8 +9,17 @@ from scaleright import scaling_laws as laws
 from scaleright.catalog import model
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
-from scaleright.decisions.plan_runs import NEAR, cluster_asked, law_asked
-from scaleright.decisions.plan_training_found import Found, binds, flop_of, following, sold, within
+from scaleright.decisions.plan_runs import NEAR, SPOT, cluster_asked, law_asked, signed
+from scaleright.decisions.plan_training_found import (
+    Found,
+    binds,
+    flop_of,
+    following,
+    limits_of,
+    pick,
+    sold,
+    within,
+)
 from scaleright.decisions.plan_workload import LEAVES, STAYS
 from scaleright.decisions.two_chips import errors_in_common, spread_apart
 from scaleright.footprint import Footprint, machine, place
@@ -25,7 +34,7 @@ DAY_S = 86_400.0
 LEVERS: Mapping[str, Mapping[str, Any]] = {
     "train in FP8": {"precision": "FP8"},
     "rent from the cheapest quarter of sellers": {"seller": "cheapest quarter"},
-    "rent on spot, and be interrupted": {"contract": "spot"},
+    "rent on spot, and be interrupted": {"contract": SPOT},
     "sign a reserved contract": {"contract": "reserved"},
 }
 """What may make a run cheaper, and the parameters of the chapter that it changes."""
@@ -75,6 +84,13 @@ def supply(found: Found) -> Step:
             if of.data == STAYS
             else "you own them already; the price is what they cost you anyway, by the hour"
         )
+    if row["contract"] == SPOT:
+        says = says.replace("Rent them by the hour", "Rent them on spot")
+        why = (
+            "a server on spot is taken away about once a day (an assumption of this book), and the"
+            " run goes on from its last checkpoint: its hours and days count that;"
+            f" {_on_demand(found)}"
+        )
     if of.data not in {LEAVES, STAYS}:
         why += "; take a seller that signs for the region, which no table of prices states"
     return Step(
@@ -88,6 +104,19 @@ def supply(found: Found) -> Step:
             f"prices of {now['age']}",
         ],
         [asked],
+    )
+
+
+def _on_demand(found: Found) -> str:
+    """The cheapest run that nobody interrupts for a better bid, in words."""
+    ways, usual = found.ways, np.array([row["contract"] != SPOT for row in found.ways.rows])
+    at = pick(ways, within(ways, found.of) & usual & ways.seen, found.of)
+    if at is None:
+        return f"on demand none keeps {limits_of(found.of)}"
+    row = ways.rows[at]
+    return (
+        f"on demand {row['chips']:,} {row['accelerator']} would cost {usd(float(ways.usd[at]))} and"
+        f" take {duration(float(ways.days[at]) * DAY_S)}"
     )
 
 
@@ -229,10 +258,13 @@ def layout(found: Found) -> Step:
 @search
 def levers(found: Found) -> Step:
     now, row, run = found.figures, found.row, found.taken.run
-    owned = found.runs.values["paid"] == "own"
+    owned, spot = found.runs.values["paid"] == "own", row["contract"] == SPOT
     tried = []
-    for words, change in LEVERS.items():
+    for words, sets in LEVERS.items():
+        change = signed(sets["contract"]) if "contract" in sets else sets
         if all((row | dict(found.runs.values)).get(of) == value for of, value in change.items()):
+            continue
+        if spot and "contract" in change:  # that is steadier, and dearer
             continue
         if owned and not change.keys() <= {"precision"}:
             continue
