@@ -58,6 +58,7 @@ class Ways:
         what this one takes more
     usd, days, seen, owned : what it costs [USD] and takes [d], NaN where it does not run; whether
         the fit has seen its architecture; whether its chips are owned
+    margin : share of a deadline that it may take in the middle to keep it as surely as is asked [1]
     """
 
     rows: list[dict[str, Any]]
@@ -65,6 +66,7 @@ class Ways:
     days: np.ndarray
     seen: np.ndarray
     owned: np.ndarray
+    margin: np.ndarray
 
     def best(self, allowed: np.ndarray) -> int | None:
         """The place of the cheapest of those allowed, by name where two cost the same; None where
@@ -97,7 +99,7 @@ class Ways:
         """Those of several as one."""
         arrays = (
             np.concatenate([getattr(of, name) for of in every])
-            for name in ("usd", "days", "seen", "owned")
+            for name in ("usd", "days", "seen", "owned", "margin")
         )
         return cls([row for of in every for row in of.rows], *arrays)
 
@@ -138,12 +140,12 @@ class Runs:
         return "experts" if model(self.values["model"]).experts else "dense"
 
     def every(self, keep: Callable[[str, int], bool], tokens: float | None = None) -> Ways:
-        """All of them whose accelerator and chips are kept, on other tokens if any are given; on
-        spot those that get done even if they are interrupted far more often.
+        """All of them whose accelerator and chips are kept, on other tokens if any are given:
+        those that get done even if they are interrupted far more often than usual.
         """
         named = itertools.product(cluster_chips(), enumerate(WAYS))
-        often = self.values.get("chip_hours_per_interruption")
-        last = {size: not often or lasts(size, often) for size, _ in WAYS}
+        often = {**pretraining.reliability(), **self.values}["chip_hours_per_interruption"]
+        last = {size: lasts(size, often) for size, _ in WAYS}
         rows = [(chip, way, *of) for chip, (way, of) in named if last[of[0]] and keep(chip, of[0])]
         plan, tokens = self.plan, tokens or self.values["tokens"]
         wanted = {"usd": plan.usd, "days": plan.days, "more": plan.more, "there": plan.allowed}
@@ -166,7 +168,8 @@ class Runs:
             | signed(self.values["contract"])
             for (chip, _, chips, size), more in zip(rows, found["more"], strict=True)
         ]
-        return Ways(told, usd, days, found["seen"].astype(bool), found["owned"].astype(bool))
+        seen, owned = (found[name].astype(bool) for name in ("seen", "owned"))
+        return Ways(told, usd, days, seen, owned, np.ones(len(rows)))
 
     def at(self, wanted: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
         """What quantities of the case are at a row."""

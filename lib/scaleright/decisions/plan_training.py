@@ -2,16 +2,18 @@
 footprints.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import floor
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
-from scaleright.decisions.plan_limits import of_training
-from scaleright.decisions.plan_parts import Part, chance, count, in_words, many
+from scaleright.decisions.plan_limits import more, of_training, rounded, unmet
+from scaleright.decisions.plan_parts import Broken, Part, Relaxation, chance, count, in_words, many
 from scaleright.decisions.plan_runs import SPOT, USUAL, Runs, Ways, runs_of
 from scaleright.decisions.plan_training_found import (
     Found,
@@ -21,6 +23,7 @@ from scaleright.decisions.plan_training_found import (
     pick,
     platforms_of,
     sold,
+    surely,
     within,
 )
 from scaleright.decisions.plan_training_steps import STEPS
@@ -32,6 +35,7 @@ from scaleright.units import duration, figure, usd
 
 USUAL_MODEL = "Llama-2-7B"
 DAY_S = 86_400.0
+Tried = tuple[Workload, list[Runs], Ways, np.ndarray, int | None]
 
 
 @search
@@ -43,26 +47,102 @@ def plan_training(of: Workload) -> Part:
     tokens = of.tokens or compute_optimal_tokens(name)
     work = f"Train {name} on {count(tokens)} tokens"
     tried = [_tried(asked, name, tokens, terms) for asked, terms in _attempts(of)]
-    for asked, every, ways, _, place in tried:
-        if place is not None:
-            return _part(_found(asked, name, tokens, every[0], ways, place), work, of)
+    if (least := _least(tried)) is not None:
+        asked, every, ways, _, place = least
+        return _part(_found(asked, name, tokens, every[0], ways, place), work, of)
     asked, every, ways, allowed, _ = tried[-1]
-    return of_training(asked, work, every, ways, allowed)
+    limits = within(ways, asked) & allowed
+    if limits.any():
+        return _unsure(asked, work, every[0], ways, limits)
+    part = of_training(asked, work, every, ways, allowed)
+    return replace(part, broken=_holding(asked, name, tokens, part.broken))
 
 
-def _tried(
-    of: Workload, name: str, tokens: float, terms: tuple[tuple[str, str], ...]
-) -> tuple[Workload, list[Runs], Ways, np.ndarray, int | None]:
+def _least(tried: Sequence[Tried]) -> Any:
+    """The attempt with the cheapest run within the limits, that with chips owned already where two
+    cost the same, or where data may not leave; None where none has one.
+    """
+    done = [of for of in tried if of[4] is not None]
+    if done and done[0][0].data == STAYS:
+        return done[0]
+    return min(done, key=lambda of: float(of[2].usd[of[4]]), default=None)
+
+
+def _holding(of: Workload, name: str, tokens: float, broken: Broken | None) -> Broken | None:
+    """Changes that keep the deadline as surely as is asked, or say that they do no more often than
+    not.
+    """
+    if broken is None or not of.deadline_days:
+        return broken
+
+    def holds(change: Relaxation) -> bool:
+        other = replace(of, **{change.parameter: change.value, **change.also})
+        there = other.tokens or tokens
+        tried = (_tried(asked, name, there, terms) for asked, terms in _attempts(other))
+        return any(place is not None for *_, place in tried)
+
+    changes = []
+    for change in broken.relaxations:
+        if change.parameter != "precision" and not holds(change):
+            changes.append(
+                replace(
+                    change,
+                    says=f"{change.says}, and be no more than half sure of the deadline",
+                    also={**change.also, "deadline_chance": 0.5},
+                )
+            )
+        else:
+            changes.append(change)
+    return replace(broken, relaxations=changes)
+
+
+def _tried(of: Workload, name: str, tokens: float, terms: tuple[tuple[str, str], ...]) -> Tried:
     """What is asked; the runs of each way to pay; all of them beside each other, which of them
     somebody sells, and the place of the one that is taken, None where none is within the limits.
     """
     every = [runs_of(name, tokens, paid, contract=contract) for paid, contract in terms]
     ways = Ways.together([runs.every(_keeps(of)) for runs in every])
     allowed = sold(ways, of.data == STAYS)
-    limits = within(ways, of) & allowed
-    place = pick(ways, limits & ways.seen, of)
-    place = pick(ways, limits, of) if place is None else place
+    place = None
+    for these in (allowed & ways.seen, allowed):
+        sure = surely(of, every[0], ways, these)
+        if (place := pick(sure, within(sure, of) & these, of)) is not None:
+            return of, every, sure, allowed, place
     return of, every, ways, allowed, place
+
+
+def _unsure(of: Workload, work: str, runs: Runs, ways: Ways, limits: np.ndarray) -> Part:
+    """The part of a plan whose deadline no run keeps as surely as is asked."""
+    least, quickest = ways.best(limits), int(np.argmin(np.where(limits, ways.days, np.inf)))
+    deadline, asked = float(of.deadline_days or 0.0), of.deadline_chance
+    row = ways.rows[quickest]
+    spread = runs.taken(row).spread_of_days()
+    kept = float(probability_cheaper(ways.days[quickest], deadline, spread))
+    days = float(ways.days[quickest] * np.exp(norm.ppf(asked) * spread))
+    value = floor(100 * kept) / 100
+    named = f"{row['chips']:,} {row['accelerator']}"
+    says = (
+        f"the deadline of {deadline:g} days: the quickest cluster that is within the limits,"
+        f" {named}, keeps it with a chance of {chance(kept)}, not {chance(asked)}"
+    )
+    helps = [
+        Relaxation(
+            f"be {chance(value)} sure of the deadline instead of {chance(asked)}: {named}",
+            "deadline_chance",
+            value,
+            1 - value / asked,
+        ),
+        more("deadline_days", deadline, days, f"wait {rounded(days, up=True):g} days: {named}"),
+    ]
+    return unmet(
+        work,
+        says,
+        f"no cluster that is offered keeps {limits_of(of)} so surely.",
+        helps,
+        "as sure as the model of training: nine of ten published runs took 0.6 to 1.6 times the"
+        " predicted hours",
+        usd=float(ways.usd[least if least is not None else quickest]),
+    )
 
 
 def _attempts(of: Workload) -> Iterator[tuple[Workload, tuple[tuple[str, str], ...]]]:

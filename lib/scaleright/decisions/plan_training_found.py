@@ -1,16 +1,17 @@
 """The run that a plan of training takes, and what is beside it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from scaleright.catalog import model
 from scaleright.costs.cluster_grid import CLUSTERS
 from scaleright.decisions.plan_runs import Runs, Taken, Ways
 from scaleright.decisions.plan_workload import STAYS, Workload
-from scaleright.formulas import lookup
+from scaleright.formulas import lookup, search
 from scaleright.transformer import active_parameters, training_flop
 from scaleright.units import si, usd
 
@@ -45,10 +46,31 @@ def sold(ways: Ways, own: bool) -> np.ndarray:
     return ways.owned if own else np.ones(len(ways.rows), bool)
 
 
+@search
+def surely(of: Workload, runs: Runs, ways: Ways, allowed: np.ndarray) -> Ways:
+    """Runs with the margin of each contract: of the cheapest within it that keeps the deadline with
+    the chance that is asked for.
+    """
+    if not of.deadline_days:
+        return ways
+    z, contracts = norm.ppf(of.deadline_chance), np.array([row["contract"] for row in ways.rows])
+    for contract in sorted(set(contracts)):
+        mine = contracts == contract
+        while (place := pick(ways, within(ways, of) & allowed & mine, of)) is not None:
+            spread = runs.taken(ways.rows[place]).spread_of_days()
+            margin = float(np.exp(-z * spread))
+            if ways.days[place] <= of.deadline_days * margin:
+                break
+            ways = replace(
+                ways, margin=np.where(mine, np.minimum(ways.margin, margin), ways.margin)
+            )
+    return ways
+
+
 @lookup
 def within(ways: Ways, of: Workload) -> np.ndarray:
     """Those within deadline and budget."""
-    soon = ways.days <= of.deadline_days if of.deadline_days else ways.days > 0
+    soon = ways.days <= of.deadline_days * ways.margin if of.deadline_days else ways.days > 0
     return soon & (ways.usd <= of.budget_usd) if of.budget_usd else soon
 
 

@@ -198,7 +198,8 @@ def _advised(found: Found) -> Asked | None:
     figures = {name: now[name] for name in ("usd", "days")}
     if binds(of):
         figures["chips"] = found.row["chips"]
-    return cluster_asked(found.runs, found.row, figures, of.deadline_days)
+    soon = of.deadline_days and figure(of.deadline_days * found.ways.margin[found.place], 6)
+    return cluster_asked(found.runs, found.row, figures, soon)
 
 
 def _how_many(found: Found) -> str:
@@ -350,7 +351,7 @@ def change(found: Found) -> Step:
     ways, mine = found.ways, found.row
     there = sold(ways, found.of.data == STAYS)
     for days in DEADLINES:
-        at = ways.best((ways.days <= days) & there & ways.seen)
+        at = ways.best((ways.days <= days * ways.margin) & there & ways.seen)
         if at is None:
             reasons.append(f"within {days:g} days: no cluster that is offered does it")
             continue

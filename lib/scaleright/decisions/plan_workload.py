@@ -65,6 +65,7 @@ tokens: float | None = None  # tokens to train on, by default as many as are com
 variants: int | None = None  # runs of a study that differ, to be compared [1] (2..1000)
 seeds: int = 1  # runs of each variant that differ in nothing else [1] (1..20)
 deadline_days: float | None = None  # deadline of the training [day] (0.5..5000)
+deadline_chance: float = 0.9  # how sure you want to be that the deadline is kept [1] (0.5..0.99)
 budget_usd: float | None = None  # budget, of the training, or of a year of serving
 #     [USD] (100..1e10)
 data: str = "may leave"  # whether data may leave your own walls, or the region
@@ -97,6 +98,7 @@ class Workload:
     variants: int | None = None
     seeds: int = 1
     deadline_days: float | None = None
+    deadline_chance: float = 0.9
     budget_usd: float | None = None
     data: str = LEAVES
     region: str = "United States"
