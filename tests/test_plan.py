@@ -5,6 +5,7 @@ chapter says.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -295,6 +296,65 @@ def test_training_and_serving_are_two_parts():
 @pytest.mark.parametrize("name", ["owned_cluster", "good_enough", "documents_at_night"])
 def test_other_presets_can_be_met(name):
     assert planned(name).met
+
+
+def trained(**asked: Any) -> Any:
+    return plan(Workload(work="train", model="Llama-3.1-8B", **{"tokens": 1e12} | asked)).parts[0]
+
+
+@pytest.mark.long
+def test_a_budget_that_spot_alone_keeps_is_kept_on_spot():
+    part = trained(budget_usd=110_000.0)
+    assert " on spot for " in part.decision
+    assert part.figures["usd"] < 110_000
+    assert "on demand none keeps $110,000" in part.steps[1].because[0]
+    asked = part.steps[0].asked[0].parameters
+    assert (
+        asked["chip_hours_per_interruption"]
+        == plan_runs.signed("spot")["chip_hours_per_interruption"]
+    )
+    often = {of.name: of.default for of in declared("load_of_a_day", BOOK)}
+    assert often["interruptions_per_day"] == plan_runs.SPOT_INTERRUPTIONS_PER_DAY
+
+
+@pytest.mark.long
+def test_too_few_chips_of_ones_own_make_no_run_impossible_or_dearer():
+    for asked in ({"budget_usd": 110_000.0}, {"deadline_days": 60.0}, {"deadline_days": 20.0}):
+        free = trained(**asked)
+        owns = trained(**asked, owned="H100 SXM", owned_chips=8)
+        assert not free.broken
+        assert not owns.broken
+        assert owns.figures["usd"] <= free.figures["usd"]
+    assert owns.decision.startswith("Rent")
+    assert "the 8 H100 SXM that you own would not" in owns.because
+
+
+@pytest.mark.long
+def test_a_deadline_is_kept_as_surely_as_is_asked():
+    costs, days = [], []
+    for asked in (0.5, 0.8, 0.95):
+        part = trained(tokens=1.5e13, deadline_days=60.0, deadline_chance=asked)
+        said = float(re.search(r"be done in 60 days \((?:over )?(\d+) %\)", part.sure)[1])
+        assert said >= 100 * asked
+        costs.append(part.figures["usd"])
+        days.append(part.figures["days"])
+    assert costs == sorted(costs)
+    assert days == sorted(days, reverse=True)
+    assert days[0] > days[-1]
+
+
+@pytest.mark.long
+def test_what_would_help_keeps_a_deadline_as_surely_as_it_says():
+    hurried = {"work": "train", "model": "Llama-3.1-405B", "tokens": 1.5e13}
+    for limits in ({"deadline_days": 25.0}, {"deadline_days": 5.0, "budget_usd": 1e7}):
+        of = Workload(**hurried, **limits)
+        broken = plan(of).parts[0].broken
+        assert broken
+        assert broken.relaxations
+        for change in broken.relaxations:
+            if change.parameter != "precision":
+                eased = replace(of, **{change.parameter: change.value, **change.also})
+                assert plan(eased).met, change
 
 
 # ---- that a chapter says the same

@@ -219,7 +219,8 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
         f" least within {limits_of(of)}"
     )
     if owns(workload) and not owns(of):
-        because += f"; the {workload.owned_chips:,} {workload.owned} that you own do not"
+        mine = f"{workload.owned_chips:,} {workload.owned}"
+        because += f"; the {mine} that you own would not, or not for less"
     steps = tuple(step(found) for step in STEPS)
     spot = " on spot" if row["contract"] == SPOT else ""
     paid = "own" if found.runs.values["paid"] == "own" else "rent"
