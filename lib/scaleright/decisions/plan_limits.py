@@ -16,7 +16,11 @@ from scaleright.units import duration, figure, usd
 DAY_S = 86_400.0
 LEAST_TOKENS = 1e8
 """The fewest tokens that a plan trains on."""
-_UP, _DOWN = 1.0, -1.0
+SURE = (
+    "as sure as the model of training: nine of ten published runs took 0.6 to 1.6 times the"
+    " predicted hours"
+)
+"""How sure a refusal is."""
 
 
 @lookup
@@ -79,20 +83,20 @@ def of_training(
         over = days[quickest] / deadline
         broken.append(
             f"the deadline of {deadline:g} days: the quickest cluster,"
-            f" {_named(ways, quickest)}, takes {duration(days[quickest] * DAY_S)},"
+            f" {named_run(ways, quickest)}, takes {duration(days[quickest] * DAY_S)},"
             f" {over:.3g} times as long"
         )
     if usd_[cheapest] > budget:
         over = usd_[cheapest] / budget
         broken.append(
-            f"the budget of {usd(budget)}: the cheapest run, on {_named(ways, cheapest)}, costs"
+            f"the budget of {usd(budget)}: the cheapest run, on {named_run(ways, cheapest)}, costs"
             f" {usd(float(usd_[cheapest]))}, {over:.3g} times as much"
         )
     if not broken:
         soon = _place(usd_, there & (days <= deadline))
         broken.append(
             f"deadline and budget together: in {deadline:g} days the cheapest run, on"
-            f" {_named(ways, soon)}, costs {usd(float(usd_[soon]))},"
+            f" {named_run(ways, soon)}, costs {usd(float(usd_[soon]))},"
             f" {usd(float(usd_[soon]) - budget)} more than there is"
         )
     first = relaxations[0] if relaxations else None
@@ -100,8 +104,7 @@ def of_training(
         work=work,
         decision="This cannot be done as asked",
         number=f"{' and '.join(broken)}",
-        sure="as sure as the model of training: nine of ten published runs took 0.6 to 1.6 times"
-        " the predicted hours",
+        sure=SURE,
         because=f"no cluster that is offered keeps {_asked(of)}.",
         broken=Broken("; ".join(broken), relaxations),
         figures={
@@ -136,7 +139,9 @@ def _place(values: np.ndarray, allowed: np.ndarray) -> int:
     return int(np.argmin(np.where(allowed, values, np.inf)))
 
 
-def _named(ways: Ways, at: int) -> str:
+@lookup
+def named_run(ways: Ways, at: int) -> str:
+    """The chips of a run, in words."""
     row = ways.rows[at]
     return f"{row['chips']:,} {row['accelerator']}{' on spot' if row['contract'] == SPOT else ''}"
 
@@ -148,7 +153,7 @@ def _longer(of: Workload, ways: Ways, affordable: np.ndarray) -> Relaxation | No
     at = _place(ways.days, affordable)
     needed = rounded(float(ways.days[at]), up=True)
     says = (
-        f"wait {needed:g} days instead of {of.deadline_days:g}: {_named(ways, at)} for"
+        f"wait {needed:g} days instead of {of.deadline_days:g}: {named_run(ways, at)} for"
         f" {usd(float(ways.usd[at]))}"
     )
     return more("deadline_days", of.deadline_days, needed, says)
@@ -160,7 +165,7 @@ def _dearer(of: Workload, ways: Ways, soon: np.ndarray) -> Relaxation | None:
         return None
     at = _place(ways.usd, soon)
     needed = rounded(float(ways.usd[at]), up=True)
-    says = f"spend {usd(needed)} instead of {usd(of.budget_usd)}: {_named(ways, at)}"
+    says = f"spend {usd(needed)} instead of {usd(of.budget_usd)}: {named_run(ways, at)}"
     return more("budget_usd", of.budget_usd, needed, says)
 
 
@@ -191,9 +196,8 @@ def _fewer(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxatio
     at = fits(tokens)
     if at is None:
         return None
-    says = (
-        f"train on {count(tokens)} tokens instead of {count(asked)}: {_named(found[tokens][0], at)}"
-    )
+    named = named_run(found[tokens][0], at)
+    says = f"train on {count(tokens)} tokens instead of {count(asked)}: {named}"
     return Relaxation(says, "tokens", tokens, asked / tokens - 1)
 
 
@@ -217,7 +221,7 @@ def _other_format(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Re
     if at is None:
         return None
     says = (
-        f"train in FP8 on {_named(found, at)}: {usd(float(found.usd[at]))} and"
+        f"train in FP8 on {named_run(found, at)}: {usd(float(found.usd[at]))} and"
         f" {duration(float(found.days[at]) * DAY_S)}, if the loss allows it"
     )
     return Relaxation(says, "precision", "FP8", 0.0)
@@ -231,7 +235,7 @@ def _both(of: Workload, ways: Ways, there: np.ndarray) -> Relaxation | None:
     at = _place(ways.days, cheap)  # hardly dearer than the cheapest, and the quickest of those
     days, cost = (rounded(float(of_all[at]), up=True) for of_all in (ways.days, ways.usd))
     days, cost = max(days, of.deadline_days), max(cost, of.budget_usd)
-    says = f"wait {days:g} days and spend {usd(cost)}: {_named(ways, at)}"
+    says = f"wait {days:g} days and spend {usd(cost)}: {named_run(ways, at)}"
     share = max(days / of.deadline_days, cost / of.budget_usd) - 1
     return Relaxation(says, "deadline_days", days, share, {"budget_usd": cost})
 
@@ -259,4 +263,4 @@ def unmet(
     )
 
 
-__all__ = ["least_first", "more", "of_training", "rounded", "unmet"]
+__all__ = ["SURE", "least_first", "more", "named_run", "of_training", "rounded", "unmet"]

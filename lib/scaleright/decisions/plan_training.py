@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
-from scaleright.decisions.plan_limits import more, of_training, rounded, unmet
+from scaleright.decisions.plan_limits import SURE, more, named_run, of_training, rounded, unmet
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, chance, count, in_words, many
 from scaleright.decisions.plan_runs import SPOT, USUAL, Runs, Ways, runs_of
 from scaleright.decisions.plan_training_found import (
@@ -69,9 +69,7 @@ def _least(tried: Sequence[Tried]) -> Any:
 
 
 def _holding(of: Workload, name: str, tokens: float, broken: Broken | None) -> Broken | None:
-    """Changes that keep the deadline as surely as is asked, or say that they do no more often than
-    not.
-    """
+    """Changes that keep the deadline as surely as is asked, or say that they are half sure."""
     if broken is None or not of.deadline_days:
         return broken
 
@@ -87,7 +85,7 @@ def _holding(of: Workload, name: str, tokens: float, broken: Broken | None) -> B
             changes.append(
                 replace(
                     change,
-                    says=f"{change.says}, and be no more than half sure of the deadline",
+                    says=f"{change.says}, if being half sure of the deadline is enough",
                     also={**change.also, "deadline_chance": 0.5},
                 )
             )
@@ -103,24 +101,22 @@ def _tried(of: Workload, name: str, tokens: float, terms: tuple[tuple[str, str],
     every = [runs_of(name, tokens, paid, contract=contract) for paid, contract in terms]
     ways = Ways.together([runs.every(_keeps(of)) for runs in every])
     allowed = sold(ways, of.data == STAYS)
-    place = None
     for these in (allowed & ways.seen, allowed):
         sure = surely(of, every[0], ways, these)
         if (place := pick(sure, within(sure, of) & these, of)) is not None:
             return of, every, sure, allowed, place
-    return of, every, ways, allowed, place
+    return of, every, ways, allowed, None
 
 
 def _unsure(of: Workload, work: str, runs: Runs, ways: Ways, limits: np.ndarray) -> Part:
     """The part of a plan whose deadline no run keeps as surely as is asked."""
     least, quickest = ways.best(limits), int(np.argmin(np.where(limits, ways.days, np.inf)))
     deadline, asked = float(of.deadline_days or 0.0), of.deadline_chance
-    row = ways.rows[quickest]
-    spread = runs.taken(row).spread_of_days()
+    spread = runs.taken(ways.rows[quickest]).spread_of_days()
     kept = float(probability_cheaper(ways.days[quickest], deadline, spread))
     days = float(ways.days[quickest] * np.exp(norm.ppf(asked) * spread))
     value = floor(100 * kept) / 100
-    named = f"{row['chips']:,} {row['accelerator']}"
+    named = named_run(ways, quickest)
     says = (
         f"the deadline of {deadline:g} days: the quickest cluster that is within the limits,"
         f" {named}, keeps it with a chance of {chance(kept)}, not {chance(asked)}"
@@ -139,8 +135,7 @@ def _unsure(of: Workload, work: str, runs: Runs, ways: Ways, limits: np.ndarray)
         says,
         f"no cluster that is offered keeps {limits_of(of)} so surely.",
         helps,
-        "as sure as the model of training: nine of ten published runs took 0.6 to 1.6 times the"
-        " predicted hours",
+        SURE,
         usd=float(ways.usd[least if least is not None else quickest]),
     )
 
