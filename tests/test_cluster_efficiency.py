@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, quantity
 from scaleright.claims import ledger
-from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, FREE, WAYS, grid_of
+from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, WAYS, grid_of
 from scaleright.costs.clusters import goodput, mtbf_hours
+from scaleright.costs.platforms import FREE
 from scaleright.costs.pretraining import reliability, run_chip_hours
 from scaleright.costs.shared_clusters import waiting_days
 from scaleright.costs.whole_runs import whole_runs

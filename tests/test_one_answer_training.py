@@ -14,7 +14,7 @@ from scaleright import catalog, charts, footprint, transformer
 from scaleright.costs import fastest_steps, training_fleet
 from scaleright.costs.cluster_grid import CLUSTERS
 from scaleright.costs.clusters import cluster_chips, goodput
-from scaleright.costs.platforms import BATCHES, best_step
+from scaleright.costs.platforms import BATCHES, FREE, best_step
 from scaleright.costs.pretraining import STEP_PARTS, reliability, run_chip_hours
 from scaleright.costs.training_fleet import left_out
 from scaleright.costs.whole_runs import whole_runs
@@ -192,12 +192,13 @@ def test_a_run_draws_what_sustainability_says_of_its_chip_hours(pretraining):
 
 
 def test_the_sizes_of_a_fleet_are_those_that_pretraining_offers(pretraining):
-    """On its page; other sizes and batches are those that the chapter on how many chips weighs."""
+    """On its page; other sizes, and all batches, are those that the chapter on how many chips
+    weighs.
+    """
     assert tuple(pretraining["live"].describe("chips")["choices"]) == fastest_steps.SIZES
-    assert tuple(pretraining["live"].describe("batch")["choices"]) == fastest_steps.OFFERED
     given, weighed = choices("pretraining_cost"), choices("cluster_efficiency")
     assert given["chips"] == weighed["chips"] == CLUSTERS
-    assert given["batch"] == tuple(BATCHES) == weighed["batch"][1:]
+    assert given["batch"] == (FREE, *BATCHES) == weighed["batch"]
 
 
 @pytest.mark.parametrize("pace", [1e4, 2e5, 3e6])

@@ -24,6 +24,7 @@ from scaleright.decisions.ablation_evidence import (
 )
 from scaleright.decisions.ablation_study import NODES, Cluster, Decision, Range, Study
 from scaleright.decisions.two_chips import PlatformDoubts
+from scaleright.market import BEST
 from scaleright.ops import ceil, maximum, where
 from scaleright.quantity import at, least
 
@@ -47,32 +48,12 @@ def _why_not(case: Any, mine: Cluster) -> Any:
     unfit = charts.phrase(
         "{case.model} does not fit on {case.run_on} of {case.accelerator}; put it on more"
     )
-    unpriced = study.hour.rented.why
-    return where(study.step.fits, unpriced, unfit)
+    why = where(study.step.fits, study.hour.rented.why, unfit)
+    return charts.phrase("is not to be had: {why}.")
 
 
-def _elsewhere(case: Any, best: Cheapest) -> Any:
-    """What the study would cost on the cheapest platform, in words."""
-    other = charts.phrase("On {best.platform} it would cost {best.usd:usd}.")
-    cheapest = "No other platform that could be tested against published runs is cheaper."
-    other = where(best.platform == case.accelerator, cheapest, other)
-    return where(best.usd > 0, other, "No other platform is rented out so.")
-
-
-def answer(
-    case: Any,
-    mine: Cluster,
-    span: Range,
-    decision: Decision,
-    best: Cheapest,
-    doubts: PlatformDoubts,
-) -> Display:
-    """The answer card: the study, an experiment, a decision, and the cheapest platform."""
-    study, right, sure = mine.study, decision.right, doubts.choice
-    why, per = _why_not(case, mine), per_tenfold()
-    least_right, most_right = (at(right, misordered_per_tenfold=of) for of in (per.high, per.low))
-    usd, days, nodes, runs = study.usd, study.days, study.nodes, case.variants * case.seeds
-    low_usd, high_usd, other = span.low_usd, span.high_usd, _elsewhere(case, best)
+def _broken(case: Any, mine: Cluster) -> Any:
+    """Which limits the study does not keep, and what helps; empty where it keeps them."""
     late = charts.phrase(
         " The study ends after the deadline of {case.deadline_days:days}: the largest cluster"
         " tried takes {mine.quickest:days}, so allow that, cut earlier, or put each run on more"
@@ -81,7 +62,32 @@ def answer(
     dear = charts.phrase(
         " The study is above the budget of {case.budget_usd:usd}: take fewer variants or tokens."
     )
-    broken = where(mine.punctual, "", late) + where(usd > case.budget_usd, dear, "")
+    over = mine.study.usd > case.budget_usd
+    return where(mine.punctual, "", late) + where(over, dear, "")
+
+
+def answer(
+    asked: Any,
+    case: Any,
+    mine: Cluster,
+    span: Range,
+    decision: Decision,
+    best: Cheapest,
+    doubts: PlatformDoubts,
+) -> Display:
+    """The answer card: the study, an experiment, a decision, and the cheapest platform.
+
+    asked, case : as the reader asks, and on the accelerator that is taken
+    """
+    study, right, sure = mine.study, decision.right, doubts.choice
+    why, per = _why_not(case, mine), per_tenfold()
+    least_right, most_right = (at(right, misordered_per_tenfold=of) for of in (per.high, per.low))
+    usd, days, nodes, runs = study.usd, study.days, study.nodes, case.variants * case.seeds
+    low_usd, high_usd, named = span.low_usd, span.high_usd, asked.accelerator != BEST
+    other = marks.elsewhere(case.accelerator, best, doubts.other, sure.other, "On")
+    many, nameless = marks.of_many(best, named), ~named & (asked.rent_usd_per_hour > 0)
+    fails = where(nameless, marks.NAMELESS, where(named, why, marks.NOWHERE))
+    broken = _broken(case, mine)
     small = where(decision.larger > 1, "", " Your experiments are as large as what they stand for.")
     ways, compared = ("the " + best.platform, "", "the " + doubts.other), sure.other > 0
     likely, known = charts.odds(sure, (best.usd > 0) & compared, *ways)
@@ -90,7 +96,7 @@ def answer(
         "Run your {case.variants:whole} variants on {nodes:whole} nodes of eight"
         " {case.accelerator}, in {days:days}.",
         "{usd:usd}",
-        "for the study, {decision.experiment_usd:usd} an experiment",
+        "for the study, {decision.experiment_usd:usd} an experiment{many}",
         "{likely}",
         "{other}{broken}",
         "Your deadline is {case.deadline_days:days}. A decision between two variants with"
@@ -100,8 +106,8 @@ def answer(
         " {runs:whole} runs take {hours:whole} chip-hours at {price:usd}.{small} Only platforms"
         " that could be tested against published runs are compared.{known} The range covers prices"
         " that no contract fixes, and how far published runs were from the model.",
-        provided=study.done & study.hour.there,
-        otherwise="There is no such study: {why}.",
+        provided=study.done & study.hour.there & ~nameless,
+        otherwise="Such a study {fails}",
         range="{low_usd:usd} to {high_usd:usd} (90 %)",
         as_of="{study.hour.rented.age} (rents)",
         model_error=f"hours of {found.rows} published experiments that no fit has seen were"

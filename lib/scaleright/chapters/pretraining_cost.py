@@ -8,13 +8,14 @@ from scaleright.charts import Controls, Display
 from scaleright.charts import platforms as marks
 from scaleright.costs import pretraining
 from scaleright.costs import pretraining_doubts as doubts
-from scaleright.costs.fastest_steps import OFFERED, SIZES, Steps
+from scaleright.costs.fastest_steps import SIZES, Steps
 from scaleright.costs.pretraining import PretrainingCost
 from scaleright.costs.pretraining_doubts import Spread
 from scaleright.costs.pretraining_run import Cheapest, Run
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.footprint import Footprint
+from scaleright.market import BEST
 from scaleright.ops import where
 from scaleright.order import name_of_greatest
 from scaleright.quantity.rows import Row
@@ -29,20 +30,27 @@ USD_FOR = "USD for the run"
 
 def controls(declared: Any) -> Controls:
     """The chapter's parameters; what the reader leaves open is as the tables have it. Other sizes
-    and batches than those of `Steps` take a search of their own.
+    than those of `Steps` take a search of their own.
     """
     filled = declared.filled(**pretraining.reliability(), **pretraining.project())
-    return charts.controls(filled).offer("chips", SIZES).offer("batch", OFFERED)
+    return charts.controls(filled).offer("chips", SIZES)
 
 
 def answer(
-    case: Any, run: Run, spread: Spread, steps: Steps, best: Cheapest, doubts: PlatformDoubts
+    asked: Any,
+    case: Any,
+    run: Run,
+    spread: Spread,
+    steps: Steps,
+    best: Cheapest,
+    doubts: PlatformDoubts,
 ) -> Display:
     """The answer card: days and dollars of the run, or why it does not run, and the cheapest.
 
+    asked, case : as the reader asks, and on the accelerator that is taken
     doubts : how sure it is that the cheapest costs less than the run, or than the next
     """
-    sure = doubts.choice
+    sure, named = doubts.choice, asked.accelerator != BEST
     run_usd, low_usd, high_usd = run.usd, spread.low_usd, spread.high_usd
     least_usd, least_days = run.least_usd, run.least_days
     hours, cost, hour_usd, mine = run.hours, run.cost, run.hour.total, run.hour.rented
@@ -50,38 +58,31 @@ def answer(
     trillions, days = case.tokens / 1e12, run.days
     how = charts.phrase("rent ({mine.counted})")
     how = where(run.hour.owned, "what owned chips cost, busy around the clock", how)
-    unpriced = charts.phrase("{mine.why}.")
-    why = where(run.done, unpriced, _why_not(case, run, steps.fewest(case)))
-    fails = where(run.done, "has no price", "does not run")
-    bought = run.hour.prices
+    bought, nameless = run.hour.prices, ~named & (asked.rent_usd_per_hour > 0)
     sold = where(run.hour.owned, charts.phrase(", {bought.sold} (price of a chip)"), "")
-    nearest = charts.phrase("the {best.platform}, {best.usd:usd}")
-    nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
-    other = charts.phrase("On as many {best.platform} it would cost {best.usd:usd}.")
-    mine_best = "No other platform that could be tested against published runs is cheaper."
-    other = where(best.platform == case.accelerator, mine_best, other)
+    compared = (best.usd > 0) & (sure.other > 0)
     span = charts.phrase("{low_usd:usd} to {high_usd:usd} (90 %)")
     none = "none: it does not run, would not if it failed more, or has no price"
-    compared = (best.usd > 0) & (sure.other > 0)
     likely, known = charts.odds(sure, compared, "the " + best.platform, than="the " + doubts.other)
-    other = where(compared, other, "No other platform to compare with runs it.")
-    span = where(low_usd > 0, span, none)
+    other = marks.elsewhere(case.accelerator, best, doubts.other, sure.other)
+    span, many = where(low_usd > 0, span, none), marks.of_many(best, named)
+    fails = where(named, _fails(case, run, steps, best), marks.NOWHERE)
+    fails = where(nameless, marks.NAMELESS, fails)
     return charts.answer_card(
         "Pretrain {case.model} in {days:days} on {case.chips:whole} {case.accelerator}.",
         "{run_usd:usd}",
-        "for {trillions:trillion} tokens",
+        "for {trillions:trillion} tokens{many}",
         "{likely}",
         "{other}",
         "That is {how}: {hours.total:whole} chip-hours at {hour_usd:usd}, as runs go that were"
-        " published; with experiments and people, the project costs {cost.total:usd}. The fastest"
+        " published, with batches of {run.step.tokens:count 2} tokens; with experiments and"
+        " people, the project costs {cost.total:usd}. The fastest"
         " layout, never stopped, would take {least_days:days} and {least_usd:usd}, which few runs"
         " come near. Only platforms that could be tested against published runs are"
         " compared.{known} The range comes from how far published runs were from their"
         " predictions, from failures, and from prices that nothing fixes.",
-        provided=run.done & run.hour.there,
-        otherwise="Pretraining <strong>{case.model}</strong> {fails} on"
-        " <strong>{case.chips:whole} {case.accelerator}</strong>: {why} On as many chips,"
-        " the cheapest platform that could be tested against published runs is {nearest}.",
+        provided=run.done & run.hour.there & ~nameless,
+        otherwise="Pretraining <strong>{case.model}</strong> {fails}",
         range="{span}",
         as_of="{mine.age} (rents){sold}",
         model_error="{trusted.basis}; {real}",
@@ -94,6 +95,19 @@ def answer(
             "cheapest_cheaper_probability": (sure.probability, "percent"),
             "expected_loss_usd": (sure.expected_loss, "usd"),
         },
+    )
+
+
+def _fails(case: Any, run: Run, steps: Steps, best: Cheapest) -> Any:
+    """That a run does not get done at a price on its platform, why, and where it would."""
+    mine = run.hour.rented
+    why = where(run.done, charts.phrase("{mine.why}."), _why_not(case, run, steps.fewest(case)))
+    fails = where(run.done, "has no price", "does not run")
+    nearest = charts.phrase("the {best.platform}, {best.usd:usd}")
+    nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
+    return charts.phrase(
+        "{fails} on {case.chips:whole} {case.accelerator}: {why} On as many chips, the cheapest"
+        " platform that could be tested against published runs is {nearest}."
     )
 
 

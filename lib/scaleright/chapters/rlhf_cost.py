@@ -12,6 +12,7 @@ from scaleright.charts.live import Controls
 from scaleright.decisions import post_training_evidence as evidence
 from scaleright.decisions.post_training import LORA, METHODS, SHARINGS, Tables
 from scaleright.decisions.post_training_choice import Best, Bill, Doubts, first_fit, largest
+from scaleright.market import BEST
 from scaleright.ops import first_case, where
 from scaleright.quantity import look_up
 
@@ -26,11 +27,17 @@ def controls(case: Any) -> tuple[Controls, Tables]:
     models = [case.model, case.reward_model]
     models += [name for of in ("model", "reward_model") for name in case[of].choices]
     sizes = sorted({*case["chips"].choices, case.chips})
-    return charts.controls(case), Tables.of(models, sizes, case["accelerator"].choices)
+    chips = [name for name in case["accelerator"].choices if name != BEST]
+    return charts.controls(case), Tables.of(models, sizes, chips)
 
 
-def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Display:
-    """The answer card: days and dollars of the run, what dominates, the cheapest platform."""
+def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Display:
+    """The answer card: days and dollars of the run, what dominates, the cheapest platform.
+
+    asked : the case as the reader asks it
+    why : it does not run on the accelerator that is taken, in words
+    """
+    case, found, named = best.case, best.found, asked.accelerator != BEST
     cost, real, hour = bill.cost, evidence.real_runs(), bill.hour
     low, high = doubts.low, doubts.high
     part, share = largest(bill.named())
@@ -38,32 +45,34 @@ def answer(case: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Displ
     machines, people_usd, lasts = cost.machine_usd, cost.labels_usd, bill.seconds
     paid = charts.phrase(", and {people_usd:usd} of people's labels")
     paid = where(people_usd > 0, paid, "")
-    nearest = charts.phrase("the {best.name}, {best.usd:usd}")
-    nearest = where(best.usd > 0, nearest, "none: it runs on none that is sold so")
-    other = charts.phrase("On as many {best.name} it would cost {best.usd:usd}.")
-    cheapest = "No other platform that could be tested against published runs is cheaper."
-    other = where(best.name == case.accelerator, cheapest, other)
-    other = where(best.usd > 0, other, "It runs on no other platform that is rented out so.")
+    nearest = charts.phrase("the {found.platform}, {found.usd:usd}")
+    nearest = where(found.usd > 0, nearest, "none: it runs on none that is sold so")
+    nowhere = charts.phrase(
+        "does not run so: {why}. On as many chips, the cheapest platform that could be tested"
+        " against published runs is {nearest}."
+    )
+    nameless = ~named & (asked.rent_usd_per_hour > 0)
+    fails = where(nameless, marks.NAMELESS, where(named, nowhere, marks.NOWHERE))
+    many = marks.of_many(found, named)
+    other = marks.elsewhere(case.accelerator, found, best.other, best.choice.other)
     hardly = " People's labels cost more than machines, so the chip hardly matters to the bill."
     other += where(people_usd > machines, hardly, "")
-    compared = (best.usd > 0) & (best.choice.other > 0) & (best.choice.probability >= 0)
-    ways = "the " + best.name, "", "the " + best.other
+    compared = (found.usd > 0) & (best.choice.other > 0) & (best.choice.probability >= 0)
+    ways = "the " + found.platform, "", "the " + best.other
     likely, known = charts.odds(best.choice, compared, *ways)
     return charts.answer_card(
         "Post-train {case.model} by {method} in {lasts:duration 2} on {bill.job.chips:whole}"
         " {case.accelerator}.",
         "{machines:usd}",
-        "of machines{paid}",
+        "of machines{paid}{many}",
         "{likely}",
         "{other}",
         "That is {case.trained}, at {hour.usd:usd} an hour ({hour.counted}). The largest part of a"
         " round is {part}, {share:percent} of it. Only platforms that could be"
         " tested against published runs are compared.{known} The range covers prices that no"
         " contract fixes, and how far published runs were from the model.",
-        provided=why == "",
-        otherwise="Post-training <strong>{case.model}</strong> by {method} does not run so:"
-        " {why}. On as many chips, the cheapest platform that could be tested against published"
-        " runs is {nearest}.",
+        provided=(why == "") & ~nameless,
+        otherwise="Post-training <strong>{case.model}</strong> by {method} {fails}",
         range="{low:usd} to {high:usd} of machines (90 %)",
         as_of="{hour.age} (rents)",
         model_error=real.basis,
@@ -375,7 +384,7 @@ def flop() -> Display:
 
 def worth_of_knowing(best: Best) -> Display:
     """A chart of what it would save to know each input before taking one of two platforms."""
-    pair = charts.phrase("the {best.name} and the {best.other}")
+    pair = charts.phrase("the {best.found.platform} and the {best.other}")
     return charts.worth_of_knowing(best.choice.worth(), "of the run", best.choice, pair)
 
 

@@ -7,10 +7,18 @@ import pandas as pd
 
 from scaleright.charts.answers import sentence
 from scaleright.charts.displays import Display
+from scaleright.charts.templates import phrase
 from scaleright.ops import where
 from scaleright.order import names_by
 from scaleright.quantity.graph import value_of
 
+NAMELESS = "needs a named accelerator: a rent of your own is that of one."
+"""Why a case has no answer that asks for the cheapest accelerator and brings a rent."""
+NOWHERE = (
+    "does not run at a price on any platform that could be tested against published runs. Take more"
+    " chips, or another contract or seller."
+)
+"""Why one has none that asks for the cheapest accelerator."""
 UNSEEN = "* No run on this architecture was fitted: its efficiency is taken from all others."
 """What the asterisk means, for a caption."""
 
@@ -24,6 +32,30 @@ def star(seen: Any) -> Any:
     ('*', '')
     """
     return where(seen, "", " *")
+
+
+def of_many(best: Any, named: Any) -> Any:
+    """Of how many accelerators the one that is taken is the cheapest, in words; empty where the
+    reader has named it.
+
+    best : the cheapest, with of how many it is that
+    """
+    return where(named, "", phrase(", on the cheapest of {best.many:whole} accelerators compared"))
+
+
+def elsewhere(taken: Any, best: Any, other: Any, other_usd: Any, on: str = "On as many") -> Any:
+    """What the run would cost on the cheapest platform, or where that is taken on the next, in
+    words.
+
+    best : the platform and what the run costs there [USD]
+    other, other_usd : the next and what it costs there [USD]
+    on : how the sentence begins
+    """
+    cheaper = phrase("{on} {best.platform} it would cost {best.usd:usd}.")
+    dearer = phrase("{on} {other}, the next, it would cost {other_usd:usd}.")
+    said = where(best.platform == taken, dearer, cheaper)
+    none = "No other platform that could be tested against published runs is sold so."
+    return where((best.usd > 0) & (other_usd > 0), said, none)
 
 
 def cheapest_first(on_all: Mapping[str, Any], column: str = "platform") -> pd.DataFrame:

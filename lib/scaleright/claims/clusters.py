@@ -9,7 +9,8 @@ from types import SimpleNamespace
 from scaleright.catalog import accelerator, fact, shared
 from scaleright.claims.errors import Error, inverse, of_two_steps, widened
 from scaleright.claims.verdicts import Condition, Recomputed, looked_up, point, span
-from scaleright.costs.cluster_grid import FREE, MODELS, Grid
+from scaleright.costs.cluster_grid import MODELS, Grid
+from scaleright.costs.platforms import FREE
 from scaleright.costs.pretraining import reliability
 from scaleright.decisions.cluster_curve import Curve
 from scaleright.decisions.cluster_efficiency import Efficiency

@@ -24,8 +24,6 @@ from scaleright.units import figure
 
 CLUSTERS = tuple(2**power for power in range(3, 17))
 """Numbers of chips that are weighed: from one node to four times the largest published job."""
-FREE = "best"
-"""The word for the batch with which each number of chips does best."""
 MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Llama-3.1-405B", "DeepSeek-V3")
 """Models that the page offers, beside that of its own case."""
 PRECISION = "BF16"

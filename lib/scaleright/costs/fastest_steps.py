@@ -5,7 +5,6 @@ cannot follow its controls.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby, product
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,13 @@ import numpy as np
 from scaleright.catalog import Accelerator, model, shared
 from scaleright.costs.clusters import cluster_chips, format_on
 from scaleright.costs.platform_terms import trust
-from scaleright.costs.platforms import (
-    BATCHES,
-    layout_words,
-    platforms,
-    step_parts,
-)
+from scaleright.costs.platforms import BATCHES, FREE, layout_words, step_parts
 from scaleright.formulas import search
-from scaleright.ops import first_case, item
+from scaleright.ops import first_case, item, where
 from scaleright.order import noiseless
-from scaleright.quantity import Table, look_up
+from scaleright.quantity import Table, least, look_up
 from scaleright.quantity.rows import Row
+from scaleright.scaling_laws.batches import CRITICAL, published_batch, tokens_over_least
 from scaleright.training.layout import Layout, TrainingRun, usual_sequence
 from scaleright.training.layouts import layouts, pick, slower_twins
 from scaleright.training.memory import training_memory
@@ -43,10 +38,6 @@ MODELS = (
 """Models that the page offers, beside that of its own case."""
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384)
 """Numbers of chips that clusters are offered with."""
-OFFERED = ("4M", "16M")
-"""Batches that the page offers, beside that of its own case: Llama 2's, and the largest of Llama
-3.1.
-"""
 PRECISIONS = ("BF16", "FP8")
 MICRO_BATCHES, MICRO_BATCHES_OF_EXPERTS = (1, 2, 4, 8, 16), (1, 2, 4)
 """Sequences that a copy works on at once, of those layouts that are tried for a page: the fastest
@@ -174,6 +165,7 @@ class Steps:
 
     sizes : numbers of chips that are offered
     table : by model, chips, batch and format: of each column the figures of all platforms
+    batches : names of these batches
     names : of the platforms, in the order of these figures
     layouts : in words, each once
     kinds : of the models, "dense" or "experts"
@@ -182,6 +174,7 @@ class Steps:
 
     sizes: tuple[int, ...]
     table: Table
+    batches: tuple[str, ...]
     names: tuple[str, ...]
     layouts: tuple[str, ...]
     kinds: Mapping[str, str]
@@ -189,13 +182,11 @@ class Steps:
 
     @classmethod
     def of(cls, case: Any, models: Iterable[str] = MODELS) -> "Steps":
-        """Those of all models, at this case found among all layouts there are.
+        """Those of all models.
 
-        case : a reader's, with `model`, `chips`, `batch` and `precision`
+        case : a reader's, with `model` and `chips`
         """
-        own = {(case.model, case.batch, case.precision): _exactly(case)}
-        every = (case.model, *models)
-        return cls.over(every, SIZES, case.chips, own, (case.batch, *OFFERED))
+        return cls.over((case.model, *models), SIZES, case.chips)
 
     @classmethod
     def over(
@@ -203,20 +194,20 @@ class Steps:
         models: Iterable[str],
         offered: tuple[int, ...] = SIZES,
         chips: int | None = None,
-        own: Mapping[tuple[str, str, str], Found] = MappingProxyType({}),
-        batches: Iterable[str] = OFFERED,
+        batches: Iterable[str] = tuple(BATCHES),
     ) -> "Steps":
         """Those of several models on several numbers of chips.
 
         chips : another number of chips beside those that are offered
-        own : steps that replace those found, by model, batch and format
         batches : names of `platforms.BATCHES`
         """
         sizes, names = tuple(sorted({*offered, chips or offered[0]})), tuple(cluster_chips())
         words, table = {NO_LAYOUT: 0}, dict[tuple, Mapping[str, Any]]()
-        models, asked = [*dict.fromkeys(models)], sorted({*batches}, key=[*BATCHES].index)
-        for name, batch, form in product(models, asked, PRECISIONS):
-            found = fastest_steps(name, sizes, batch, form) | own.get((name, batch, form), {})
+        models, batches = [*dict.fromkeys(models)], tuple(batches)
+        for name, batch, form in product(models, batches, PRECISIONS):
+            found = fastest_steps(name, offered, batch, form)
+            if chips and chips not in offered:
+                found = found | fastest_steps(name, (chips,), batch, form)
             for size in sizes:
                 row = [found.get((of, size), {}) for of in names]
                 table[name, size, batch, form] = {
@@ -228,32 +219,40 @@ class Steps:
                     ]
                 }
         kinds = {name: "experts" if model(name).experts else "dense" for name in models}
-        return cls(offered, Table(table), names, tuple(words), kinds, Table(trust()))
+        return cls(offered, Table(table), batches, names, tuple(words), kinds, Table(trust()))
 
     def on(self, accelerator_name: Any, case: Any, chips: Any) -> Step:
         """The step of a case on so many of an accelerator.
 
-        case : quantities `model`, `batch` and `precision`
+        case : quantities `model`, `tokens`, `batch` and `precision`
         """
-        row = self.table.row(case.model, chips, case.batch, case.precision)
-        place = look_up(self.names, accelerator_name)
+        place, batch = (
+            look_up(self.names, accelerator_name),
+            self.batch(accelerator_name, case, chips),
+        )
+        row = self.table.row(case.model, chips, batch, case.precision)
         *parts, mfu_ = (item(row[column], place) for column in COLUMNS)
         layout = item(self.layouts, item(row.layout, place))
         named = dict(zip(COLUMNS, parts, strict=False))
-        kind, tokens = look_up(self.kinds, case.model), look_up(BATCHES, case.batch)
+        kind, tokens = look_up(self.kinds, case.model), look_up(BATCHES, batch)
         trusted = self.trust.row(kind, accelerator_name, case.precision)
         return Step(tokens, named, mfu_, layout, parts[0] > 0, trusted)
+
+    def batch(self, accelerator_name: Any, case: Any, chips: Any) -> Any:
+        """The batch of a case by its name; if it asks for the best, that with which so many of an
+        accelerator come to the same loss in fewest hours: a larger one takes more tokens.
+        """
+        place = look_up(self.names, accelerator_name)
+        critical = published_batch(CRITICAL[0], 1.0, case.tokens)  # by tokens alone
+
+        def seconds(batch: str) -> Any:
+            row, tokens = self.table.row(case.model, chips, batch, case.precision), BATCHES[batch]
+            step_s = sum(item(row[part], place) for part in COLUMNS[:-1])
+            return step_s / tokens * tokens_over_least(tokens, critical)
+
+        best, _ = least({batch: seconds(batch) for batch in self.batches})
+        return where(case.batch == FREE, where(best == "", self.batches[0], best), case.batch)
 
     def fewest(self, case: Any) -> Any:
         """The smallest size on which a case's model fits, 0 if it fits on none."""
         return first_case([(self.on(case.accelerator, case, n).fits, n) for n in self.sizes], 0)
-
-
-def _exactly(case: Any) -> Found:
-    """The steps of a case's own model and size, found among all layouts."""
-    sequence = usual_sequence(model(case.model))
-    found = platforms(
-        case.model, case.chips, sequence, BATCHES[case.batch] // sequence, case.precision
-    )
-    known = found[found["why"] == ""]
-    return {(row["accelerator"], case.chips): row for row in known.to_dict("records")}

@@ -16,6 +16,8 @@ from scaleright.units import figures
 
 BATCHES = {f"{2**power}M": 2 ** (20 + power) for power in range(7)}
 """Tokens of an optimizer step, by name."""
+FREE = "best"
+"""The word for the batch with which a number of chips does best."""
 
 
 @counting

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 from scaleright.costs.fastest_steps import Step
 from scaleright.costs.platform_terms import rents, terms
 from scaleright.costs.pretraining import ChipHours, PretrainingCost, run_days
 from scaleright.formulas import lookup
-from scaleright.market import PaidHour, unfixed, yearly_drift
+from scaleright.market import PaidHour, taken_accelerator, unfixed, yearly_drift
 from scaleright.ops import where
 from scaleright.quantity import choose, least
 from scaleright.quantity.rows import Row
@@ -123,10 +124,26 @@ class Run(Paid):
 
 
 class Cheapest(NamedTuple):
-    """The cheapest of several runs: the platform, and what the run costs [USD]."""
+    """The cheapest of several runs: the platform, what the run costs [USD], and of how many that
+    get done at a price [1].
+    """
 
     platform: Any
     usd: Any
+    many: Any
+
+    @classmethod
+    def of(cls, usd: Mapping[str, Any], after: Any = None) -> Self:
+        """That of what runs cost by platform; no platform ("") and NaN where none gets done.
+
+        after : a platform to leave out, such as the cheapest of all
+        """
+        return cls(*least(usd, after), sum(where(of > 0, 1, 0) for of in usd.values()))
+
+    def taken(self, asked: Any, runs: Mapping[str, Any]) -> SimpleNamespace:
+        """A case on the accelerator that it names, or if it asks for the cheapest on that."""
+        name = taken_accelerator(asked.accelerator, self.platform, next(iter(runs)))
+        return SimpleNamespace(**vars(asked) | {"accelerator": name})
 
 
 @lookup
@@ -142,4 +159,4 @@ def cheapest(runs: Mapping[str, Run], seen: bool = True, after: Any = None) -> C
         here, there = (run.usd, none) if seen else (none, run.usd)
         return where(run.step.trust.seen, here, there)
 
-    return Cheapest(*least({name: counted(run) for name, run in runs.items()}, after))
+    return Cheapest.of({name: counted(run) for name, run in runs.items()}, after)

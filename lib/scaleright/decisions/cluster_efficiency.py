@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Self
 
-from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, FREE, WAYS, Grid, chips_at
+from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, WAYS, Grid, chips_at
+from scaleright.costs.platforms import FREE
 from scaleright.costs.pretraining import pretraining_usd, run_chip_hours
 from scaleright.costs.pretraining_doubts import kept_share
 from scaleright.costs.pretraining_run import Hour, Run
@@ -22,15 +23,13 @@ from scaleright.ops import first_case, item, maximum, minimum, where
 from scaleright.quantity import choose, given, look_up, over
 from scaleright.quantity.graph import apply
 from scaleright.quantity.lists import LIST, place_of_least
-from scaleright.scaling_laws.batches import published_batch, tokens_over_least
+from scaleright.scaling_laws.batches import CRITICAL, published_batch, tokens_over_least
 from scaleright.units import HOURS_PER_DAY
 
 LATE = 1e15
 """What is added to a way that misses the deadline, so that it is taken only where all do [USD]."""
 NEVER = float("inf")
 _MANY = len(BATCHES)
-CRITICAL = ("Zhang 2024", "Kaplan 2020")
-"""Laws of the critical batch."""
 LAWS = ("Zhang 2024", "Step Law 2025", "DeepSeek 2024")
 """Laws of the batch that agree with how runs of today are made; they bound what nobody knows."""
 SECONDS_PER_MINUTE = 60.0

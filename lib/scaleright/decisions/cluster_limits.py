@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from scaleright.catalog import model, remembered
-from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, FREE, WAYS, grid_of, steps_of
+from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, WAYS, grid_of, steps_of
 from scaleright.costs.clusters import goodput, mtbf_hours
+from scaleright.costs.platforms import FREE
 from scaleright.costs.pretraining import RELIABILITY, cluster_chip, reliability
 from scaleright.costs.pretraining_doubts import LEAST_KEPT
 from scaleright.decisions.cluster_efficiency import Setting

@@ -30,6 +30,8 @@ ACCELERATORS = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "GB300", "MI300
 """Accelerators that it offers beside its own."""
 PLAIN = ("experts", "moe_layers", "shared_ffn", "kv_lora_rank", "window", "selected_tokens")
 """What a model must lack to be counted as the dense ones are."""
+COSTED = ("4M", "16M")
+"""Batches of runs whose layouts are candidates: Llama 2's, and the largest of Llama 3.1."""
 LONG = 131_072
 """Tokens of a long sequence, which context parallelism splits."""
 MICRO_BATCHES = (1, 2, 4, 8)
@@ -94,7 +96,7 @@ def _costed(name: str, chips: int) -> list[tuple[str, Layout]]:
         return []
     found = [
         fastest_steps.fastest_steps(name, fastest_steps.SIZES, batch, form)
-        for batch, form in product(fastest_steps.OFFERED, fastest_steps.PRECISIONS)
+        for batch, form in product(COSTED, fastest_steps.PRECISIONS)
     ]
     splits = [of[on, chips]["split"] for of in found for on in ACCELERATORS if (on, chips) in of]
     return [(str(strategy(split)), split) for split in dict.fromkeys(splits)]

@@ -13,10 +13,10 @@ import numpy as np
 
 from scaleright.catalog import DataError, model
 from scaleright.costs import pretraining
-from scaleright.costs.cluster_grid import FREE, WAYS, grid_of
+from scaleright.costs.cluster_grid import WAYS, grid_of
 from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.fastest_steps import Steps
-from scaleright.costs.platforms import BATCHES
+from scaleright.costs.platforms import BATCHES, FREE
 from scaleright.costs.pretraining import people_usd, pretraining_usd, run_chip_hours
 from scaleright.costs.pretraining_doubts import Doubts, kept_share, lasts
 from scaleright.costs.pretraining_run import Hour, Run
@@ -29,6 +29,7 @@ from scaleright.information import spread_between
 from scaleright.market import hour, matmul_chips
 from scaleright.quantity import at, evaluate, given
 from scaleright.quantity.graph import in_order, parameter
+from scaleright.scaling_laws.batches import CRITICAL
 from scaleright.units import HOURS_PER_DAY, figure
 
 USUAL = {"precision": "BF16", "contract": "on demand", "seller": "median"}
@@ -45,7 +46,7 @@ NEAR = 0.05
 has it [1].
 """
 PRICE = "price of an hour"
-_FREE = {"batch": FREE, "rent_usd_per_hour": 0.0, "law": "Zhang 2024", "critical_batch": 0.0}
+_FREE = {"batch": FREE, "rent_usd_per_hour": 0.0, "law": CRITICAL[0], "critical_batch": 0.0}
 _ALONE = {"checkpoint_minutes": 0.0, "shared_load": 0.0, "shared_chips": 65536, "job_days": 3.0}
 """What that chapter has where nothing else is asked: any batch, and chips of the run's own."""
 

@@ -137,16 +137,16 @@ class Best:
     """The cheapest platform that runs a case, of those whose architecture the fit of training has
     seen, and how sure that is.
 
-    name, usd : of it, machines alone, since people cost the same anywhere; NaN and no name where
-        none does [USD]
+    found : of machines alone, since people cost the same anywhere
+    case : on the accelerator that it names, or if it asks for the cheapest on that
     other : what it is compared with: the case's own, or the next where that is the cheapest
     choice : between both
     on_all : machines alone, by platform [USD]
     guess : the cheapest of the others, whose architecture the fit has not seen
     """
 
-    name: Any
-    usd: Any
+    found: Cheapest
+    case: SimpleNamespace
     other: Any
     choice: Choice
     on_all: Mapping[str, Any]
@@ -154,7 +154,7 @@ class Best:
 
     @classmethod
     def of(cls, tables: Tables, case: Any, platform: Any, there: Bill) -> Self:
-        """That of a case; `there` : its bill on `platform`, any of them."""
+        """That of a case as it is asked; `there` : its bill on `platform`, any of them."""
         names = list(tables.updates.names)
         trust = tables.engines.rows.row(case.model, platform, case.rollout_precision)
         off = spread_between(trust.low, trust.high)
@@ -165,7 +165,8 @@ class Best:
         each = {name: item(rows["usd"], place) for place, name in enumerate(names)}
         on_all = {name: item(rows["every"], place) for place, name in enumerate(names)}
         unseen = {name: where(each[name] > 0, NAN, of) for name, of in on_all.items()}
-        name, usd = least(each)
+        found = Cheapest.of(each)
+        name, case = found.platform, found.taken(case, on_all)
         after, then = least(each, after=name)
         mine = name == case.accelerator
         own = item(rows["every"], look_up(names, case.accelerator))
@@ -177,8 +178,8 @@ class Best:
             SPEED: spread_apart(item(rows["off"], place), item(rows["off"], second), common),
             RENT: rents_apart(loose, loose),
         }
-        between = Choice(usd, other_usd, spreads)
-        return cls(name, usd, other, between, on_all, Cheapest(*least(unseen)))
+        between = Choice(found.usd, other_usd, spreads)
+        return cls(found, case, other, between, on_all, Cheapest.of(unseen))
 
     def seen(self, platform: Any) -> Any:
         """Whether the fit has seen the architecture of one of the platforms."""

@@ -27,9 +27,9 @@ from scaleright.inference.demand import Busy, Demand
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import NodeSpeed, node_speed
 from scaleright.information import NINETY, Choice, spread_between
-from scaleright.market import BEST, rents_apart, unfixed, yearly_drift
+from scaleright.market import BEST, rents_apart, taken_accelerator, unfixed, yearly_drift
 from scaleright.ops import exp, first_case, item, maximum, minimum, sqrt, where
-from scaleright.quantity import Quantity, at, choose, derived, given, least, look_up, over, pick
+from scaleright.quantity import Quantity, at, choose, given, least, look_up, over, pick
 from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.ranges import Ends, interval
 from scaleright.units import HOURS_PER_DAY
@@ -259,9 +259,7 @@ class ServingOptions:
         kinds = {of: Way.cheapest(of, rows, names) for of in (RENT_IT, OWN_IT)}
         place = place_of_least(rows["either"])
         found = where(place < 0, names[0], word_at([*names], place))
-        # the same all along a chart, whose rows would ask for other accelerators
-        found = derived("taken", where(any_of, found, case.accelerator), held=True)
-        taken = OnChip.of(case, tables, found)
+        taken = OnChip.of(case, tables, taken_accelerator(case.accelerator, found, names[0]))
         kinds[ASK_API] = _asked(taken)
         prices = {of: way.usd for of, way in kinds.items()}
         kind, rival = least(prices)[0], least(prices, after=least(prices)[0])[0]

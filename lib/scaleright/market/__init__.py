@@ -48,6 +48,7 @@ from scaleright.market.paid import (
     Rents,
     fixed_years,
     rents_apart,
+    taken_accelerator,
     unfixed,
 )
 from scaleright.market.purchases import hardware_table

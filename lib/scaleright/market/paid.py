@@ -14,7 +14,7 @@ from scaleright.information import spread_between
 from scaleright.market.history import drift_apart, yearly_drift
 from scaleright.market.hours import COMMITTED, MEDIAN, contracts, hour, sellers
 from scaleright.ops import first_case, where
-from scaleright.quantity import Quantity, least
+from scaleright.quantity import Quantity, derived, least
 from scaleright.quantity.rows import Table
 from scaleright.ranges import Ends
 from scaleright.units import HOURS_PER_DAY
@@ -26,9 +26,25 @@ of "reserved" the shortest that is sold, since its sources state no term.
 
 
 BEST = "cheapest"
-"""What stands for the contract under which the hours of a case cost least."""
+"""What stands for the accelerator on which a case costs least, and for the contract under which its
+hours do.
+"""
 LASTING = ("on demand", *BINDING)
 """Contracts under which nobody takes an hour away: those among which `BEST` is."""
+
+
+def taken_accelerator(asked: Any, cheapest: Any, otherwise: str) -> Quantity:
+    """The accelerator that is asked for, or if that is `BEST` the cheapest; the same all along a
+    chart, whose rows would ask for others.
+
+    cheapest : the one on which a case costs least, "" where it runs on none
+    otherwise : what stands for it there
+
+    >>> taken_accelerator("cheapest", given("found", "B300"), "H100 SXM").value
+    'B300'
+    """
+    found = where(cheapest == "", otherwise, cheapest)
+    return derived("taken", where(asked == BEST, found, asked), held=True)
 
 
 def binds(contract: Any) -> Any:

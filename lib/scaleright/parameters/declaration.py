@@ -17,8 +17,8 @@ from scaleright.parameters.parameter import CATALOG, Parameter
 
 FORM = (
     "name: float|int|str|bool [| None] = default  # meaning [unit] "
-    "(low..high, or a | b, or accelerators, or models, or date first..last; models may end in"
-    " , or a config.json)"
+    "(low..high, or a | b, or accelerators, or models, or date first..last; names may stand before"
+    " accelerators and models, as in a | accelerators; models may end in , or a config.json)"
 )
 _LINE = re.compile(
     r"(?P<name>[A-Za-z]\w*)\s*:\s*(?P<type>float|int|str|bool)(?P<optional>\s*\|\s*None)?"
@@ -152,10 +152,12 @@ def _allowed(kind: str, allowed: str | None) -> dict[str, Any]:
         return {"days": days}
     if kind == "str" and allowed and (found := _OWN.fullmatch(allowed)):
         return {**_allowed(kind, found[1]), "own": True}
-    if kind == "str" and allowed in CATALOG:
+    *words, last = (of.strip() for of in (allowed or "").split("|"))
+    if kind == "str" and last in CATALOG:
         from scaleright import catalog
 
-        return {"choices": tuple(getattr(catalog, allowed)()), "catalog": allowed}
+        named = {"catalog": last, "words": tuple(words)}
+        return {"choices": (*words, *getattr(catalog, last)()), **named}
     if kind != "bool" and allowed and "|" in allowed:
         typed = {"float": float, "int": int, "str": str}[kind]
         return {"choices": tuple(typed(choice.strip()) for choice in allowed.split("|"))}

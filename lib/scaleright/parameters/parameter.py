@@ -44,9 +44,10 @@ class Parameter:
     """One declared parameter: `low` and `high` bound a number, `choices` are the names allowed
     else.
 
-    `catalog` is the table ("accelerators" or "models") from which the choices come; aliases count
-    as well. `own` is whether a model of the reader's own is taken. `days` are the first and the
-    last day of a date, the last as "today" where it is that of the reader.
+    `catalog` is the table ("accelerators" or "models") from which the choices come but for the
+    `words` before them; aliases count as well. `own` is whether a model of the reader's own is
+    taken. `days` are the first and the last day of a date, the last as "today" where it is that of
+    the reader.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Parameter:
     high: float | None = None
     choices: tuple = ()
     catalog: str = ""
+    words: tuple[str, ...] = ()
     optional: bool = False
     days: tuple[str, str] | None = None
     own: bool = False
@@ -70,7 +72,8 @@ class Parameter:
         elif self.days:
             text = f"a day from {self.days[0]} to {self.days[1]}"
         elif self.catalog:
-            text = f"any of {len(self.choices)} {self.catalog}"
+            many = len(self.choices) - len(self.words)
+            text = ", ".join([*self.words, f"any of {many} {self.catalog}"])
         else:
             text = ", ".join(map(str, self.choices)) or {"bool": "true, false"}.get(
                 self.type, "any text"
@@ -108,7 +111,7 @@ class Parameter:
             return self._day(value, *self.days)
         if own_models.is_file(self, value):
             return own_models.accepted(self, value)
-        if self.catalog:
+        if self.catalog and value not in self.words:
             from scaleright import catalog
 
             try:

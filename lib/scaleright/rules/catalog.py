@@ -22,10 +22,12 @@ def computes(accelerator: str) -> None:
 
 
 def of_a_cluster(accelerator: str) -> None:
-    """A chip of which clusters are rented out."""
+    """A chip of which clusters are rented out, or the cheapest of them."""
+    from scaleright import market
     from scaleright.costs.pretraining import cluster_chip
 
-    cluster_chip(accelerator)
+    if accelerator != market.BEST:
+        cluster_chip(accelerator)
 
 
 def within_context(model: str, *tokens: int | None) -> None:

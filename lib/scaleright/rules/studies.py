@@ -1,11 +1,21 @@
 """Rules about a study of many small runs."""
 
+from collections.abc import Iterable, Mapping
 
-def fits_on(model: str, accelerator: str, run_on: str, precision: str) -> None:
+from scaleright.rules.left_open import on_one
+
+
+def fits_on(
+    model: str,
+    accelerator: str,
+    run_on: str,
+    precision: str,
+    choices: Mapping[str, Iterable[str]] | None = None,
+) -> None:
     """A run that fits on what it is put on."""
     from scaleright.costs.experiment_steps import require_fits
 
-    require_fits(model, accelerator, run_on, precision)
+    on_one(accelerator, choices, lambda name: require_fits(model, name, run_on, precision))
 
 
 def smaller_than(model: str, tokens: float, target: str, target_tokens: float) -> None:
@@ -26,10 +36,14 @@ def pays_a_node(
     rent_usd_per_hour: float,
     paid: str,
     budget_usd: float,
+    choices: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
     """A budget that pays a node for as long as one run takes; of one's own chips nobody asks."""
     from scaleright.decisions.ablation_study import require_a_node
 
-    if paid != "own":
-        price = accelerator, contract, seller, rent_usd_per_hour
+    def pays(name: str) -> None:
+        price = name, contract, seller, rent_usd_per_hour
         require_a_node(model, tokens, run_on, precision, price, budget_usd)
+
+    if paid != "own":
+        on_one(accelerator, choices, pays)

@@ -1,5 +1,8 @@
 """Rules about training runs: what fits on how many chips, and what they get done."""
 
+from collections.abc import Iterable, Mapping
+from functools import partial
+
 
 def splits(
     model: str,
@@ -22,18 +25,34 @@ def splits(
     require_layout(TrainingRun(shape, chip, chips, sequence, batch, precision, task))
 
 
-def pretrains(model: str, accelerator: str, chips: int, batch: str, precision: str) -> None:
-    """A pretraining run as `splits`; a chip without the format runs in BF16."""
+def pretrains(
+    model: str,
+    accelerator: str,
+    chips: int,
+    batch: str,
+    precision: str,
+    choices: Mapping[str, Iterable[str]] | None = None,
+) -> None:
+    """A pretraining run as `splits`, of a batch that is free with any; a chip without the format
+    runs in BF16.
+    """
     from scaleright import catalog
-    from scaleright.costs.platforms import BATCHES, format_on
+    from scaleright.costs.platforms import BATCHES, FREE, format_on
+    from scaleright.rules.left_open import any_of, on_one
     from scaleright.training.layout import TrainingRun, usual_sequence
     from scaleright.training.search import require_layout
 
-    shape, chip = catalog.model(model), catalog.accelerator(accelerator)
-    sequence, form = usual_sequence(shape), format_on(accelerator, precision)
-    run = TrainingRun(shape, chip, chips, sequence, BATCHES[batch] // sequence, form)
+    shape = catalog.model(model)
+    sequence = usual_sequence(shape)
+
+    def fits(name: str) -> None:
+        chip, form = catalog.accelerator(name), format_on(name, precision)
+        tokens = BATCHES.values() if batch == FREE else [BATCHES[batch]]
+        runs = (TrainingRun(shape, chip, chips, sequence, of // sequence, form) for of in tokens)
+        any_of(runs, partial(require_layout, context=1))
+
     try:
-        require_layout(run, context=1)
+        on_one(accelerator, choices, fits)
     except ValueError as error:  # the chapter has no such parameters
         said = str(error).replace(", context = 1", "").replace("global_batch", "sequences a step")
         raise ValueError(said) from None

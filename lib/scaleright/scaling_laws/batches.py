@@ -18,6 +18,8 @@ MORE = 0.2
 """How many more tokens a run takes at the critical batch, as this book defines it [1]: the fifth of
 [zhang2024critical].
 """
+CRITICAL = ("Zhang 2024", "Kaplan 2020")
+"""Laws of the critical batch, the one that is taken where nothing else is asked first."""
 LOSS_LAW = "Besiroglu 2024"
 """Gives the loss of a run where a law of the batch asks for it."""
 
