@@ -1,4 +1,4 @@
-"""Build, buy or call an API: four ways to serve a workload, and the tree's branch."""
+"""Build, buy or call an API: every way to serve a workload, and the tree's branch."""
 
 from __future__ import annotations
 
@@ -15,22 +15,26 @@ from scaleright.decisions.build_buy import (
     COLOCATION,
     MULTI_CLOUD,
     RENT,
+    ROOM,
     SITE,
-    FourWays,
+    ServiceWays,
+    bought_as,
     crew_usd_per_year,
     own_site_usd_per_year,
     source_branch,
 )
 from scaleright.decisions.deployment import source_branch as of_the_document
-from scaleright.decisions.plan_workload import Workload
-from scaleright.market import Hosts
+from scaleright.decisions.plan import plan
+from scaleright.decisions.plan_workload import SERVERS, Workload
+from scaleright.market import BEST, Hosts
 from scaleright.parameters import validate
 from scaleright.press import Book
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
 
 BOOK = Book(Path(__file__).resolve().parents[1])
-MODELS, CHIPS = ["Llama-3.3-70B", "Llama-3.1-8B"], ["B200", "H100 SXM", "MI325X"]
+MODELS = ["Llama-3.3-70B", "Llama-3.1-8B"]
+CHIPS = ["B200", "H100 SXM", "MI325X", "RTX PRO 6000"]
 CASE = {
     "model": MODELS[0],
     "accelerator": CHIPS[0],
@@ -46,14 +50,18 @@ CASE = {
 }
 
 
-@pytest.fixture(scope="module")
-def four() -> FourWays:
+def ways_of(chips: list[str]) -> ServiceWays:
     case = SimpleNamespace(**{name: given(name, value) for name, value in CASE.items()})
-    return FourWays.of(case, DayChoices.of(MODELS, CHIPS), CHIPS, Hosts(MODELS))
+    return ServiceWays.of(case, DayChoices.of(MODELS, chips), chips, Hosts(MODELS))
 
 
-def decided(four: FourWays, **other) -> tuple[str, float]:
-    name, usd = evaluate([*four.best], other)
+@pytest.fixture(scope="module")
+def ways() -> ServiceWays:
+    return ways_of(CHIPS)
+
+
+def decided(ways: ServiceWays, **other) -> tuple[str, float]:
+    name, usd = evaluate([*ways.best], other)
     return str(name), float(usd)
 
 
@@ -64,40 +72,77 @@ def decided(four: FourWays, **other) -> tuple[str, float]:
         ({}, RENT),
         ({"contract": "spot", "accelerator": "MI325X"}, COLOCATION),  # nobody sells it so
         ({"data": "may not leave"}, COLOCATION),
+        ({"data": "may not leave", "accelerator": BEST, "requests_per_day": 3000.0}, ROOM),
         ({"regions": "several"}, MULTI_CLOUD),
         ({"regions": "several", "data": "stays in the region"}, MULTI_CLOUD),
         ({"requests_per_day": 5e8, "data": "may not leave"}, SITE),
     ],
 )
-def test_the_cheapest_way_that_may_be_taken(four, other, way):
-    assert decided(four, **other)[0] == way
+def test_the_cheapest_way_that_may_be_taken(ways, other, way):
+    assert decided(ways, **other)[0] == way
 
 
-def test_what_is_ruled_out_costs_more(four):
-    free, kept = decided(four)[1], decided(four, data="may not leave")[1]
-    assert kept >= free
+@pytest.mark.parametrize("other", [{}, {"requests_per_day": 3000.0}, {"data": "may not leave"}])
+def test_what_is_ruled_out_costs_more(ways, other):
+    """A reader who names an accelerator or a contract, or keeps data, has fewer ways."""
+    free = decided(ways, accelerator=BEST, contract=BEST, **other)[1]
+    for told in ({"accelerator": "H100 SXM"}, {"contract": "one year"}, {"data": "may not leave"}):
+        kept = decided(ways, **{"accelerator": BEST, "contract": BEST} | other | told)[1]
+        assert kept >= free
 
 
-def test_renting_costs_what_the_plan_and_the_day_say(four):
+def test_a_room_bears_a_few_cards_and_nothing_that_is_made_for_servers(ways):
+    case = {"accelerator": "RTX PRO 6000"}
+    for per_day, usual in ((3000.0, True), (1e7, False)):
+        usd = evaluate([ways.usd[ROOM]], case | {"requests_per_day": per_day})[0]
+        assert (usd < float("inf")) == usual
+    assert evaluate([ways.usd[ROOM]], case | {"accelerator": "B200"})[0] == float("inf")
+    assert bought_as("RTX PRO 6000")["each"] == 1.0
+
+
+def test_renting_costs_what_the_day_says(ways):
     of = Workload(model=MODELS[0], requests_per_day=1e6, accelerator=CHIPS[0])
     fleets = plan_fleets.Fleets.of(of, MODELS[0], (CHIPS[0],))
-    there = fleets.along({"usd": fleets.bill.best[1]}, fleets.rows(1e6))["usd"][0]
-    assert evaluate([four.usd[RENT]], {})[0] == pytest.approx(365.25 * there)
-    api = plan_fleets.at_api(of, MODELS[0], CHIPS[0], fleets.lengths, 0.0).usd_per_day
-    assert evaluate([four.usd[API]], {})[0] == pytest.approx(365.25 * api, rel=0.002)
+    row = next(row for row in fleets.rows(1e6) if row["contract"] == CASE["contract"])
+    there = fleets.along({"usd": fleets.bill.best[1]}, [row])["usd"][0]
+    assert evaluate([ways.usd[RENT]], {})[0] == pytest.approx(365.25 * there)
 
 
-def test_owned_chips_pay_the_power_of_their_region_and_cost_what_the_plan_says(four):
-    of = Workload(model=MODELS[0], requests_per_day=1e6, accelerator=CHIPS[0], region="Germany")
-    fleets = plan_fleets.Fleets.of(of, MODELS[0], (CHIPS[0],))
-    chips, hours, dear = evaluate(
-        [four.chips, four.hours, four.usd[COLOCATION]], {"region": "Germany"}
-    )
-    each = evaluate([fleets.owned[0]], {"hours_per_day": hours})[0]
-    assert dear == pytest.approx(chips * each)
-    for way in (COLOCATION, SITE):
-        cheap, dear = (evaluate([four.usd[way]], {"region": of})[0] for of in ("Sweden", "Germany"))
+def test_owned_chips_pay_the_power_of_their_region(ways):
+    for way, chip in ((COLOCATION, "B200"), (SITE, "B200"), (ROOM, "RTX PRO 6000")):
+        case = {"accelerator": chip, "requests_per_day": 3000.0}
+        cheap, dear = (
+            evaluate([ways.usd[way]], case | {"region": of})[0] for of in ("Sweden", "Germany")
+        )
         assert cheap < dear
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {},
+        {"requests_per_day": 3000.0},
+        {"requests_per_day": 3000.0, "data": "may not leave"},
+        {"requests_per_day": 2e7, "trace": "code completion", "region": "France"},
+        {"requests_per_day": 3e8, "data": "may not leave"},
+        {"requests_per_day": 2e5, "model": MODELS[1], "pace_tokens_per_s": 60.0},
+        {"requests_per_day": 5e4, "data": "stays in the region", "accelerator": "H100 SXM"},
+    ],
+)
+def test_the_page_decides_as_the_command_does(other):
+    """The same way, on the same accelerator, at the same price."""
+    ways, case = ways_of([*SERVERS]), CASE | {"accelerator": BEST, "contract": BEST} | other
+    name, usd, sure, chip = evaluate([*ways.best, ways.sureness, ways.taken.case.accelerator], case)
+    names = ("model", "requests_per_day", "trace", "data", "region", "pace_tokens_per_s")
+    of = {of: case[of] for of in names}
+    named = None if case["accelerator"] == BEST else case["accelerator"]
+    part = plan(Workload(**of, accelerator=named)).parts[0]
+    said = {API: API, RENT: "rent"}.get(name, "own")
+    assert part.figures["way"] == said
+    assert part.figures["usd_per_year"] == pytest.approx(usd, rel=2e-3 if said == API else 1e-6)
+    if said != API:
+        assert part.figures["accelerator"] == chip
+        assert f"{round(100 * sure)} %" in part.sure or part.sure.startswith(("certain", "almost"))
 
 
 @drawn(st.floats(1e5, 1e7), st.floats(0.5, 10.0), st.floats(0.1, 10.0))

@@ -10,10 +10,18 @@ from scaleright import catalog, charts
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
 from scaleright.costs.day_choices import DayChoices
-from scaleright.decisions.build_buy import API, COLOCATION, MULTI_CLOUD, RENT, SITE, FourWays
+from scaleright.decisions.build_buy import (
+    API,
+    COLOCATION,
+    MULTI_CLOUD,
+    RENT,
+    ROOM,
+    SITE,
+    ServiceWays,
+)
 from scaleright.decisions.plan_parts import STEPS
 from scaleright.decisions.plan_rows import open_row, plan_rows
-from scaleright.market import Hosts
+from scaleright.market import BEST, Hosts
 from scaleright.ops import first_case, floor, where
 
 BILL = "USD, a year or the whole run"
@@ -33,6 +41,7 @@ NAN = float("nan")
 def controls(case: Any) -> tuple[Controls, DayChoices, Hosts, Sequence[str]]:
     """The controls of the page, and the rows of what they choose."""
     models, chips = (case[of].choices for of in ("model", "accelerator"))
+    chips = [name for name in chips if name != BEST]
     return charts.controls(case), DayChoices.of(models, chips), Hosts(models), chips
 
 
@@ -43,61 +52,62 @@ def rows(offered: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {OWN: open_row("Serve your own requests")} | plan_rows(offered)
 
 
-def own_plan(case: Any, four: FourWays) -> SimpleNamespace:
+def own_plan(case: Any, ways: ServiceWays) -> SimpleNamespace:
     """The plan of the reader's own service, in the words of a plan's row."""
-    (name, usd), (next_, other) = four.best, four.runner_up
-    used = four.fleet.peak * four.fleet.engine.chips
-    bought = four.chips
+    (name, usd), (next_, other) = ways.best, ways.runner_up
+    of, there = ways.taken, usd < float("inf")
+    chip, used, bought = of.case.accelerator, of.fleet.peak * of.fleet.engine.chips, of.chips
     words = {
         API: charts.phrase("Call an API for {case.model}"),
-        RENT: charts.phrase("Rent {used:whole} {case.accelerator}"),
-        MULTI_CLOUD: charts.phrase("Rent {used:whole} {case.accelerator} where each is cheapest"),
-        COLOCATION: charts.phrase(
-            "Buy {bought:whole} {case.accelerator} and run them in a colocation"
-        ),
+        RENT: charts.phrase("Rent {used:whole} {chip}"),
+        MULTI_CLOUD: charts.phrase("Rent {used:whole} {chip} where each is cheapest"),
+        COLOCATION: charts.phrase("Buy {bought:whole} {chip} and run them in a colocation"),
+        ROOM: charts.phrase("Buy {bought:whole} {chip} and run them in a room of yours"),
     }
-    site = charts.phrase("Buy {bought:whole} {case.accelerator} and build a site for them")
+    site = charts.phrase("Buy {bought:whole} {chip} and build a site for them")
     decision = first_case([(name == of, said) for of, said in words.items()], site)
-    second = charts.phrase("The next cheapest way, {next_}, costs {other:usd} a year.")
-    alone = "Nothing else may be done."
-    some, there = other < float("inf"), usd < float("inf")
+    on = first_case([(next_ == way, it) for way, it in ways.chip.items()], "")
+    on = where(on == "", "", charts.phrase(" ({on})"))
+    many = charts.phrase("The least of {ways.many:whole} ways compared.")
+    second = charts.phrase(" The next kind, {next_}{on}, costs {other:usd} a year.")
     usd = where(there, usd, 0.0)
     lacking = usd - case.budget_usd
     short = charts.phrase("The budget is {lacking:usd} short of the cheapest way that is open.")
+    some = other < float("inf")
     return SimpleNamespace(
         decision=decision,
         usd=usd,
-        because=where(some, second, alone),
-        sure=where(some, charts.confidence(four.sureness, "no other way is cheaper"), "Certain."),
-        there=four.fleet.served & there,
+        because=many + where(some, second, " Nothing else may be done."),
+        sure=where(some, charts.confidence(ways.sureness, "no other way is cheaper"), "Certain."),
+        there=there,
         helps=first_case(
             [(~there, "No way is open to you as asked."), (lacking > 0, short)],
             "Nothing has to give.",
         ),
-        steps=_own_steps(case, four, decision),
-        questions=_own_questions(case, four),
+        steps=_own_steps(case, ways, decision),
+        questions=_own_questions(ways),
     )
 
 
-def _own_steps(case: Any, four: FourWays, decision: Any) -> dict[int, tuple[Any, Any]]:
+def _own_steps(case: Any, ways: ServiceWays, decision: Any) -> dict[int, tuple[Any, Any]]:
     """What to do and why in the steps that follow the controls, by number."""
-    fleet, full = four.fleet, four.fleet.utilization(24.0 * four.fleet.peak)
+    of = ways.taken
+    fleet, full = of.fleet, of.fleet.utilization(24.0 * of.fleet.peak)
     engine, each, reads = fleet.engine, fleet.engine.chips, fleet.traffic.load.input_tokens
-    writes, seats = fleet.traffic.load.output_tokens, fleet.engine.seats
-    api, rent, shared = (four.usd[of] for of in (API, RENT, COLOCATION))
-    there = four.rents.hour.there
-    rented = where(there, charts.phrase("rent: {rent:usd} a year"), "rent: no such price")
+    writes, seats, chip = fleet.traffic.load.output_tokens, fleet.engine.seats, of.case.accelerator
+    shown: Any = ""
+    for name, usd in ways.usd.items():
+        on = " (" + ways.chip[name] + ")" if name in ways.chip else ""
+        said = name + on + ": " + charts.say(usd, "usd") + " a year"
+        shown = where(usd < float("inf"), where(shown == "", said, shown + "; " + said), shown)
     return {
         1: (
             charts.phrase("{case.requests_per_day:whole} requests a day, as you set"),
             charts.phrase("of {reads:whole} tokens in and {writes:whole} out, as in that hour"),
         ),
-        2: (
-            decision,
-            charts.phrase("API: {api:usd} a year; {rented}; own, in a colocation: {shared:usd}"),
-        ),
+        2: (decision, shown),
         4: (
-            charts.phrase("{case.accelerator}; try the others in the menu"),
+            charts.phrase("{chip}, on which hardware for it costs least"),
             charts.phrase("a full engine serves {engine.requests_per_s:number} requests a second"),
         ),
         5: (
@@ -107,11 +117,11 @@ def _own_steps(case: Any, four: FourWays, decision: Any) -> dict[int, tuple[Any,
     }
 
 
-def _own_questions(case: Any, four: FourWays) -> dict[int, Any]:
+def _own_questions(ways: ServiceWays) -> dict[int, Any]:
     """The commands that put the reader's own service to the chapters which take all of it, by
     step.
     """
-    load = four.fleet.traffic.load
+    case, load = ways.taken.case, ways.taken.fleet.traffic.load
     reads, writes = floor(load.input_tokens + 0.5), floor(load.output_tokens + 0.5)
     service = charts.phrase(
         '-p model="{case.model}" -p requests_per_day={case.requests_per_day:typed}'
@@ -150,8 +160,8 @@ def answer(case: Any, row: Any, own: Any) -> Display:
         because="{because}",
         also="{row.work}. {helps}",
         provided=own.there | (case.workload != OWN),
-        otherwise="No engine of {case.accelerator} serves {case.model} so. Take another"
-        " accelerator, a slower pace or a later first token.",
+        otherwise="No way is open to serve {case.model} so. Take another accelerator, a slower"
+        " pace or a later first token, or allow more ways.",
         as_of=f"{catalog.resource('rental_prices')['as_of']} (rents)",
         model_error="that of the chapters behind the steps, each of which says its own",
         headline="usd",
@@ -159,22 +169,21 @@ def answer(case: Any, row: Any, own: Any) -> Display:
     )
 
 
-def bills(case: Any, row: Any, four: FourWays, own: Any) -> Display:
+def bills(case: Any, row: Any, ways: ServiceWays, own: Any) -> Display:
     """What each way costs beside the budget; a plan that has no ways, such as a training run, has
     a bar of its own.
     """
-    mine = case.workload == OWN
+    mine, infinite = case.workload == OWN, float("inf")
     usd, budget = where(mine, own.usd, row.usd), case.budget_usd
     alone = where(mine | row.compared, NAN, usd)
-    found = {name: where(four.open[name], of, NAN) for name, of in four.usd.items()}
-    several = where(four.open[MULTI_CLOUD], four.multi_cloud, NAN)
-    rented = where(four.open[RENT], found[RENT], several)
+    found = {way: where(mine & (of < infinite), of, NAN) for way, of in ways.usd.items()}
+    several = found[MULTI_CLOUD]
     beside = {
         "this plan": alone,
         API: where(mine, found[API], row[f"usd to {API}"]),
-        RENT: where(mine, rented, row[f"usd to {RENT}"]),
-        COLOCATION: where(mine, found[COLOCATION], row["usd to own"]),
-        SITE: where(mine, found[SITE], NAN),
+        RENT: where(mine, where(several > 0, several, found[RENT]), row[f"usd to {RENT}"]),
+        "own": where(mine, NAN, row["usd to own"]),
+        **{way: found[way] for way in (ROOM, COLOCATION, SITE)},
         "your budget": budget,
     }
     return charts.show(
@@ -185,32 +194,39 @@ def bills(case: Any, row: Any, four: FourWays, own: Any) -> Display:
     )
 
 
-def four_ways(four: FourWays) -> Display:
-    """A year of each way, those that may not be done as well, and why [USD/year]."""
-    api, rent, shared, site = (four.usd[of] for of in (API, RENT, COLOCATION, SITE))
-    told = {of: where(four.open[of], "", " (ruled out)") for of in four.usd}
-    no_api, no_rent, no_shared, no_site = (told[of] for of in (API, RENT, COLOCATION, SITE))
-    bought, hours = four.chips, four.hours
+def each_way(ways: ServiceWays) -> Display:
+    """A year of each way, on the accelerator on which it costs least [USD/year]."""
+    infinite, told = float("inf"), {}
+    for name, usd in ways.usd.items():
+        on = " with " + ways.chip[name] if name in ways.chip else ""
+        told[name] = where(usd < infinite, charts.say(usd, "usd") + on, "nothing, it is ruled out")
+    api, rent, several, shared, site, room = (
+        told[of] for of in (API, RENT, MULTI_CLOUD, COLOCATION, SITE, ROOM)
+    )
+    rented = where(ways.usd[MULTI_CLOUD] < infinite, several, rent)
+    bought, hours = ways.taken.chips, ways.taken.hours
     return charts.sentence(
-        "A year costs <strong>{api:usd}</strong> at an API{no_api}, <strong>{rent:usd}</strong>"
-        " rented{no_rent}, <strong>{shared:usd}</strong> with {bought:whole accelerators} of your"
-        " own in a colocation{no_shared} and <strong>{site:usd}</strong> on a site of your"
-        " own{no_site}. Owned ones would have work for {hours:hours 2} a day.",
-        provided=four.fleet.served,
-        otherwise="No engine of this accelerator serves it so.",
+        "A year costs <strong>{api}</strong> at an API, <strong>{rented}</strong> rented,"
+        " <strong>{shared}</strong> of your own in a colocation, <strong>{site}</strong> on a site"
+        " of your own and <strong>{room}</strong> in a room of yours. Of"
+        " {ways.taken.case.accelerator} you would buy {bought:whole}, with work for"
+        " {hours:hours 2} a day.",
+        provided=ways.taken.fleet.served,
+        otherwise="No engine serves it so on the accelerators that you admit.",
     )
 
 
-def threshold(case: Any, four: FourWays) -> Display:
+def threshold(ways: ServiceWays) -> Display:
     """From which rent a year a site of one's own pays, under the contract [USD/year]."""
-    usd, hour = four.threshold, four.rents.hour
+    of = ways.taken
+    usd, hour, chip = of.threshold, of.rents.hour, of.case.accelerator
     pays = charts.phrase(
-        "At {hour.usd:usd} an hour of {case.accelerator}, the price of your contract, a site of"
-        " your own pays above a rent of {usd:usd} a year."
+        "At {hour.usd:usd} an hour of {chip} ({of.case.contract}), a site of your own pays above a"
+        " rent of {usd:usd} a year."
     )
     never = charts.phrase(
-        "At {hour.usd:usd} an hour of {case.accelerator} a site of your own never pays: an owned"
-        " hour costs as much as a rented one."
+        "At {hour.usd:usd} an hour of {chip} ({of.case.contract}) a site of your own never pays: an"
+        " owned hour costs as much as a rented one."
     )
     site_pays = where(usd < float("inf"), pays, never)
     return charts.sentence(
@@ -220,21 +236,22 @@ def threshold(case: Any, four: FourWays) -> Display:
     )
 
 
-def branch(case: Any, four: FourWays) -> Display:
+def branch(ways: ServiceWays) -> Display:
     """The branch that Clarifai's tree takes, its money, and that of the cheapest way."""
-    name, usd = four.best
-    says, its = four.says, four.of_the_tree
+    name, usd = ways.best
+    says, its = ways.taken.says, ways.of_the_tree
     more = its - usd
     same = charts.phrase("That is also the cheapest way that is open to you.")
     dearer = charts.phrase(
         "The cheapest way that is open to you is {name}, at {usd:usd}: {more:usd} a year less."
     )
     found = where(more > 0.005 * usd, dearer, same)
+    costs = where(its < float("inf"), charts.phrase("costs {its:usd} a year"), "is ruled out")
+    found = where(its < float("inf"), found, charts.phrase("The cheapest that is open is {name}."))
     return charts.sentence(
-        "For your case the tree says <strong>{says}</strong>, which costs {its:usd} a year."
-        " {found}",
-        provided=four.fleet.served,
-        otherwise="No engine of this accelerator serves it so.",
+        "For your case the tree says <strong>{says}</strong>, which {costs}. {found}",
+        provided=ways.taken.fleet.served,
+        otherwise="No engine serves it so on the accelerators that you admit.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Build, buy or call an API (F16) with the Deployment Decision Tree (F10): four ways to serve one
+"""Build, buy or call an API (F16) with the Deployment Decision Tree (F10): every way to serve one
 workload, by what a year costs, and from which spend a site of one's own pays.
 """
 
@@ -11,7 +11,7 @@ from scaleright.catalog import accelerator, fact
 from scaleright.costs import uncertainty
 from scaleright.costs.day_bills import DayBill, day_bill
 from scaleright.costs.day_choices import DayChoices
-from scaleright.costs.ownership import Ownership
+from scaleright.costs.ownership import Ownership, made_for_servers
 from scaleright.costs.regional_power import REGIONS, power_price
 from scaleright.costs.rent import egress_usd_per_year
 from scaleright.costs.tokens import MILLION, mix_usd_per_million
@@ -20,15 +20,30 @@ from scaleright.decisions.plan_workload import IN_REGION, STAYS
 from scaleright.formulas import NON_NEGATIVE, POSITIVE, closed_form, lookup
 from scaleright.inference.day import DayFleet
 from scaleright.information import probability_cheaper, spread_between
-from scaleright.market import Hosts, Rents, cost_factor, yearly_drift
-from scaleright.ops import INFINITY, ceil, maximum, minimum, sqrt, where
-from scaleright.quantity import choose, least, pick
-from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR
+from scaleright.market import (
+    BEST,
+    LASTING,
+    Hosts,
+    Rents,
+    cost_factor,
+    fixed_years,
+    taken_accelerator,
+    yearly_drift,
+)
+from scaleright.ops import INFINITY, ceil, first_case, item, maximum, minimum, sqrt, where
+from scaleright.quantity import choose, given, least, over, pick
+from scaleright.quantity.lists import place_of_least, word_at
+from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR, figure
 
 API, RENT = "call an API", "rent"
 COLOCATION, SITE = "own chips in a colocation", "own chips on your own site"
-WAYS = (API, RENT, COLOCATION, SITE)
+ROOM = "own cards in a room of your own"
+SETTINGS = {COLOCATION: "colocation", SITE: "data center", ROOM: "home"}
+"""Ways to own, and the setting whose terms each has."""
 ON_PREMISES, MULTI_CLOUD = "on premises", "multi-cloud"
+CONTRACTS = tuple(of for of in LASTING if fixed_years(of) <= 1)
+"""Contracts of which the cheapest is taken: those that last and bind for a year at most."""
+NAN = float("nan")
 SEVERAL = "several"
 BYTES_PER_TOKEN, BYTES_PER_GB = 4.0, 1e9
 """Of text that leaves a cloud: about four characters a token."""
@@ -75,6 +90,16 @@ def crew_usd_per_year() -> float:
 
 
 @lookup
+def room_watts() -> float:
+    """What the machines in a room of an office draw at most [W].
+
+    >>> 1e3 < room_watts() < 1e4
+    True
+    """
+    return cost_factor("room_watts", "home").best
+
+
+@lookup
 def source_branch(hours_per_day: Any, months: Any, chips: Any, sensitive: Any, several: Any) -> Any:
     """The branch that Clarifai's tree takes, as `deployment.source_branch`, of quantities.
 
@@ -87,29 +112,33 @@ def source_branch(hours_per_day: Any, months: Any, chips: Any, sensitive: Any, s
 
 
 @dataclass(frozen=True)
-class FourWays:
-    """Four ways to serve a case of quantities.
+class ChipWays:
+    """The ways to serve a case of quantities on one accelerator.
 
+    case : with the accelerator, and the contract that is taken
     fleet, bill, rents : the fleet of its day, as the chapter on a day's load has it
-    usd : a year of each way, what may not be done included [USD/year]
-    open : which may be done [truth value]
+    api : a year at an API, which has the prompts in its cache that the fleet would [USD/year]
+    usd : a year of each way to have hardware, what may not be done included [USD/year]
+    open : which of all ways may be done [truth value]
     chips : that are bought, in whole servers [1]
     hours : of use a day of each [h/day]
     threshold : rent a year above which a site of one's own pays [USD/year]
-    multi_cloud : a year of following the cheapest seller, with the data moved out [USD/year]
     says : the branch that Clarifai's tree takes
+    price_spread : spread of the logarithm of the price of the chip [1]
     """
 
+    case: SimpleNamespace
     fleet: DayFleet
     bill: DayBill
     rents: Rents
+    api: Any
     usd: Mapping[str, Any]
     open: Mapping[str, Any]
     chips: Any
     hours: Any
     threshold: Any
-    multi_cloud: Any
     says: Any
+    price_spread: Any
 
     @classmethod
     def of(cls, case: Any, tables: DayChoices, chips: Sequence[str], hosts: Hosts) -> Self:
@@ -119,111 +148,208 @@ class FourWays:
         row = choose(tables.traces, case.trace)
         more = _FIXED | {"cached_share": row.cached_share, "rent_usd_per_hour": 0.0}
         case = SimpleNamespace(**vars(case) | {"seller": "median"} | more)
-        rents, fleet = tables.hours.rents(case), tables.fleet(case)
-        bill = day_bill(fleet, rents, case)
-        each = choose({of: _server(of) for of in chips}, case.accelerator).chips
+        fleet = tables.fleet(case)
+        case, rents, bill = _rented(case, tables, fleet)
+        chip = choose({of: bought_as(of) for of in chips}, case.accelerator)
         used = fleet.peak * fleet.engine.chips
-        bought = ceil(used / each) * each
+        bought = ceil(used / chip.each) * chip.each
         full = fleet.utilization(HOURS_PER_DAY * fleet.peak)
         hours = minimum(maximum(HOURS_PER_DAY * full * used / bought, 0.1), HOURS_PER_DAY)
-        housed, alone = (_terms(case, chips, of) for of in ("colocation", "data center"))
+        shared, alone, room = (owning(case, chips, of) for of in SETTINGS.values())
         alone = replace(alone, people_usd_per_year=0.0)
-        crew, whole = crew_usd_per_year(), alone.owned_usd_per_year(hours).total
+        crew, years = crew_usd_per_year(), [of.owned_usd_per_year for of in (shared, alone, room)]
         tokens = case.requests_per_day * DAYS_PER_YEAR
         asked = hosts.asked(case.model, "median", dict.fromkeys(("input", "cached", "output"), 0.0))
         request = row.input_tokens, row.output_tokens, fleet.traffic.load.cached_share
         price = mix_usd_per_million(*request, asked.input.usd, asked.output.usd, asked.cached.usd)
         rented = bill.best[1] * DAYS_PER_YEAR
-        usd = {
-            API: price * tokens * row.output_tokens / MILLION,
-            RENT: rented,
-            COLOCATION: bought * housed.owned_usd_per_year(hours).total,
-            SITE: bought * whole + crew,
-        }
-        stays, region, several = (
-            case.data == STAYS,
-            case.data == IN_REGION,
-            case.regions == SEVERAL,
-        )
-        open_ = {
-            API: ~(stays | region) & (asked.why == ""),
-            RENT: ~stays & ~several & rents.hour.there,
-            COLOCATION: ~several,
-            SITE: ~several,
-            MULTI_CLOUD: ~stays & several & rents.hour.there,
-        }
         gigabytes = tokens * row.output_tokens * BYTES_PER_TOKEN / BYTES_PER_GB / MONTHS_PER_YEAR
         moved = egress_usd_per_year(gigabytes, cost_factor("egress_usd_per_gb", "cloud").best)
         cheapest = minimum(rents.hour.low / rents.hour.usd, 1.0)
         # an owned hour beside a rented one of the same use: a contract that binds pays all hours
-        owned_hour = alone.owned_usd_per_year(HOURS_PER_DAY).total / HOURS_PER_YEAR
+        owned_hour = years[1](HOURS_PER_DAY).total / HOURS_PER_YEAR
+        stays, several = case.data == STAYS, case.regions == SEVERAL
+        usd = {
+            RENT: rented,
+            MULTI_CLOUD: rented * cheapest + moved,
+            COLOCATION: bought * years[0](hours).total,
+            SITE: bought * years[1](hours).total + crew,
+            ROOM: bought * years[2](hours).total,
+        }
+        open_ = {
+            API: ~(stays | (case.data == IN_REGION)) & (asked.why == ""),
+            RENT: ~stays & ~several & rents.hour.there,
+            MULTI_CLOUD: ~stays & several & rents.hour.there,
+            COLOCATION: ~several & (chip.server > 0),
+            SITE: ~several & (chip.server > 0),
+            ROOM: ~several & (chip.server < 1) & (bought * room.most_watts <= room_watts()),
+        }
         return cls(
+            case,
             fleet,
             bill,
             rents,
+            price * tokens * row.output_tokens / MILLION,
             usd,
-            open_,
+            {of: it & fleet.served for of, it in open_.items()} | {API: open_[API]},
             bought,
             hours,
             own_site_usd_per_year(crew, rents.hour.usd, owned_hour),
-            rented * cheapest + moved,
-            source_branch(hours, housed.years * MONTHS_PER_YEAR, used, stays, several),
+            source_branch(hours, shared.years * MONTHS_PER_YEAR, used, stays, several),
+            chip.price_spread,
         )
 
-    @property
-    def bills(self) -> dict[str, Any]:
-        """A year of each way and of several clouds; infinite where it is ruled out [USD/year]."""
-        found = {of: where(self.open[of], usd, INFINITY) for of, usd in self.usd.items()}
-        cloud = where(self.open[MULTI_CLOUD], self.multi_cloud, INFINITY)
-        return found | {MULTI_CLOUD: cloud}
 
-    @property
-    def best(self) -> tuple[Any, Any]:
-        """The cheapest way that may be taken, and its year [USD/year]."""
-        return least(self.bills)
+def _rented(case: Any, tables: DayChoices, fleet: DayFleet) -> tuple[Any, Rents, DayBill]:
+    """A case with its contract, or if it asks for the cheapest with that under which its fleet
+    costs least; what an hour costs under it, and the bill of its day.
+    """
 
-    @property
-    def runner_up(self) -> tuple[Any, Any]:
-        """The next cheapest way that may be taken, and its year; infinite where there is none."""
-        name, _ = self.best
-        return least({of: where(name == of, INFINITY, usd) for of, usd in self.bills.items()})
+    def under(contract: Any) -> SimpleNamespace:
+        return SimpleNamespace(**vars(case) | {"contract": contract})
+
+    bills = {of: day_bill(fleet, tables.hours.rents(under(of)), under(of)) for of in CONTRACTS}
+    name, _ = least({of: bill.best[1] for of, bill in bills.items()})
+    taken = under(
+        where(case.contract == BEST, where(name == "", CONTRACTS[0], name), case.contract)
+    )
+    rents = tables.hours.rents(taken)
+    return taken, rents, day_bill(fleet, rents, taken)
+
+
+@dataclass(frozen=True)
+class ServiceWays:
+    """Every way to serve a case that it leaves open: an API, and each accelerator rented or owned.
+
+    taken : those on the accelerator that has hardware for least
+    usd : a year of the cheapest of each way, infinite where it is ruled out [USD/year]
+    chip : of each way to have hardware the accelerator; none where it is ruled out
+    spread : of each way, that of the logarithm of what it costs, but for the speed of engines [1]
+    best, runner_up : the cheapest way and the next of another kind, by name and a year of it, to
+        own being one kind; infinite where there is none [USD/year]
+    many : ways that were compared [1]
+    """
+
+    taken: ChipWays
+    usd: Mapping[str, Any]
+    chip: Mapping[str, Any]
+    spread: Mapping[str, Any]
+    best: tuple[Any, Any]
+    runner_up: tuple[Any, Any]
+    many: Any
+
+    @classmethod
+    def of(cls, case: Any, tables: DayChoices, chips: Sequence[str], hosts: Hosts) -> Self:
+        """Those of a case, see `ChipWays`, whose accelerator and contract may be `market.BEST`."""
+        chip, asked = given("chip", chips[0]), case.accelerator
+        open_ = (asked == BEST) | (asked == chip)
+        one = ChipWays.of(
+            SimpleNamespace(**vars(case) | {"accelerator": chip}), tables, chips, hosts
+        )
+        lent = one.fleet.lent
+        figures = {way: where(open_ & one.open[way], usd, NAN) for way, usd in one.usd.items()} | {
+            "fitted": where(lent == "", 1, 0),
+            "known": where(lent == "?", 0, 1),
+        }
+        figures |= {"price_spread": one.price_spread}
+        rows = over("services", {chip: list(chips)}, figures)
+        places = {way: _least_known(rows, way) for way in one.usd}
+        usd = {way: item(rows[way], place) for way, place in places.items()}
+        named = {way: word_at([*chips], place) for way, place in places.items()}
+        hardware = {way: where(of > 0, of, INFINITY) for way, of in usd.items()}
+        name = first_case([(least(hardware)[0] == way, of) for way, of in named.items()], "")
+        accelerator = taken_accelerator(asked, name, chips[0])
+        of = SimpleNamespace(**vars(case) | {"accelerator": accelerator})
+        taken = ChipWays.of(of, tables, chips, hosts)
+        every = {API: where(taken.open[API], taken.api, INFINITY)} | hardware
+        best = least(every)
+        drift = spread_between(*yearly_drift().mean_over(1.0))
+        bought = {way: item(rows["price_spread"], place) for way, place in places.items()}
+        spread = {API: 0.0} | bought | dict.fromkeys((RENT, MULTI_CLOUD), drift)
+        many = sum(
+            where(item(rows[way], place) > 0, 1, 0)
+            for way in one.usd
+            for place in range(len(chips))
+        )
+        many = many + where(taken.open[API], 1, 0)
+        owned = sum(where(best[0] == way, 1, 0) for way in SETTINGS) > 0
+        same = {way: owned if way in SETTINGS else best[0] == way for way in every}
+        others = least({way: where(same[way], INFINITY, of) for way, of in every.items()})
+        return cls(taken, every, named, spread, best, others, many)
 
     @property
     def sureness(self) -> Any:
-        """Probability that the cheapest way is cheaper than the next [1]: how fast engines are in
-        practice, and what rents do in a year.
+        """Probability that the cheapest way is cheaper than the next [1]: what rents do in a year
+        and what the chip costs, and how fast engines are in practice, unless both have the same.
         """
-        speed, drift = (
-            spread_between(*ends)
-            for ends in ((self.fleet.low, self.fleet.high), yearly_drift().mean_over(1.0))
+        (way, usd), (rival, other) = self.best, self.runner_up
+        fleet = self.taken.fleet
+        apart = sqrt(
+            sum(pick(self.spread, of) ** 2 for of in (way, where(rival == "", API, rival)))
         )
-        usd, other = self.best[1], self.runner_up[1]
-        return probability_cheaper(usd, minimum(other, 1e3 * usd), sqrt(speed**2 + drift**2))
+        one, two = (
+            first_case([(of == way, it) for way, it in self.chip.items()], "")
+            for of in (way, rival)
+        )
+        speed = where(one == two, 0.0, spread_between(fleet.low, fleet.high))
+        return probability_cheaper(usd, minimum(other, 1e3 * usd), sqrt(apart**2 + speed**2))
 
     @property
     def on_premises(self) -> Any:
-        """The cheaper of the two ways to own [USD/year]."""
-        return minimum(self.usd[COLOCATION], self.usd[SITE])
+        """The cheapest of the ways to own [USD/year]."""
+        return minimum(minimum(self.usd[COLOCATION], self.usd[SITE]), self.usd[ROOM])
 
     @property
     def of_the_tree(self) -> Any:
         """What a year of the branch costs that Clarifai's tree takes [USD/year]."""
-        branches = {"rent": self.usd[RENT], MULTI_CLOUD: self.multi_cloud}
+        branches = {"rent": self.usd[RENT], MULTI_CLOUD: self.usd[MULTI_CLOUD]}
         owned = {"buy": self.on_premises, ON_PREMISES: self.on_premises}
-        return pick(branches | owned, self.says)
+        return pick(branches | owned, self.taken.says)
 
 
-def _server(name: str) -> dict[str, float]:
-    """How many of a chip a server has."""
-    return {"chips": float(accelerator(name).scale_up_chips or 1)}
+def _least_known(rows: Mapping[str, Any], way: str) -> Any:
+    """The place of the accelerator on which a way costs least, of those whose speed was fitted if
+    there is one, else of those of which it is known; -1 where there is none.
+    """
+    found = [place_of_least(where(rows[of] > 0, rows[way], NAN)) for of in ("fitted", "known")]
+    return where(found[0] >= 0, *found)
 
 
-def _terms(case: Any, chips: Sequence[str], setting: str) -> Ownership:
-    """Of owning the chip of a case in a setting, on the usual terms there."""
+@lookup
+def bought_as(name: str) -> dict[str, Any]:
+    """How a chip is bought, as a row for `choose`.
+
+    Returns
+    -------
+    each : how many of it a server has [1]; a card of a workstation comes alone
+    server : whether it is made for servers, so that it stands in no room of one's own
+    price_spread : spread of the logarithm of its price [1]
+
+    >>> bought_as("H100 SXM")["each"], bought_as("RTX PRO 6000")["server"]
+    (8.0, False)
+    """
+    price = uncertainty.chip_terms(name)
+    spread = float(spread_between(price["price_low"], price["price_high"]))
+    each = float(accelerator(name).scale_up_chips or 1)
+    return {"each": each, "server": made_for_servers(name), "price_spread": figure(spread)}
+
+
+@lookup
+def owning(case: Any, chips: Sequence[str], setting: str) -> Ownership:
+    """Terms of owning the chip of a case in a setting, on the usual terms there; businesses pay for
+    electricity what they do in its region wherever their chips stand.
+
+    case : quantities or words `accelerator` and `region`
+    """
     chip = choose({name: uncertainty.chip_terms(name) for name in chips}, case.accelerator)
-    prices = {of: {"usd_per_kwh": power_price(of, setting).usd_per_kwh} for of in REGIONS}
+    prices = {of: {"usd_per_kwh": usd_per_kwh(of, setting)} for of in REGIONS}
     usual = uncertainty.usual_terms()[setting] | dict(choose(prices, case.region))
-    there = SimpleNamespace(
-        accelerator=case.accelerator, setting=setting, chip_usd=chip["chip_usd"], **usual
-    )
-    return uncertainty.chosen_terms(uncertainty.housed(there, chip), chip)
+    there = SimpleNamespace(setting=setting, chip_usd=chip["chip_usd"], **usual)
+    return uncertainty.chosen_terms(there, chip)
+
+
+@lookup
+def usd_per_kwh(region: str, setting: str) -> float:
+    """What a business pays for electricity where its chips stand [USD/kWh]."""
+    of = SETTINGS[COLOCATION] if setting == SETTINGS[ROOM] else setting
+    return power_price(region, of).usd_per_kwh

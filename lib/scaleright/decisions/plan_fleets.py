@@ -4,17 +4,24 @@ the chapter `load_of_a_day`; beside it what an API asks and what owning takes.
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 
-from scaleright.costs import uncertainty
 from scaleright.costs.day_bills import DayBill, day_bill
 from scaleright.costs.day_choices import DayChoices
-from scaleright.costs.regional_power import power_price
 from scaleright.costs.tokens import MILLION, mix_usd_per_million
+from scaleright.decisions.build_buy import (
+    CONTRACTS,
+    ROOM,
+    SETTINGS,
+    SITE,
+    crew_usd_per_year,
+    owning,
+    room_watts,
+)
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_workload import SERVERS, Workload
@@ -24,11 +31,9 @@ from scaleright.inference.formats import USUAL
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import node_speed
 from scaleright.market import Hosts, Rents
-from scaleright.quantity import choose, given
+from scaleright.quantity import given
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, figure
 
-CONTRACTS = ("reserved", "on demand")
-SETTING = "colocation"
 LONG = {"startup_minutes": 10.0, "least_engines": 1, "waiting_share": 0.0, "seller": "median"}
 """What a service is given where nothing else is asked, as the chapter has it."""
 
@@ -42,8 +47,7 @@ class Fleets:
     fleet, bill, rents : of the case
     equal : by accelerator, how many of the trace's requests one of those asked for is worth, by the
         time it takes [1]
-    owned : what a year of one chip costs that works so many hours a day, and what it costs beyond
-        the purchase [USD/year]
+    owned : by way to own, see `Owned`
     """
 
     values: Mapping[str, Any]
@@ -52,7 +56,7 @@ class Fleets:
     bill: DayBill
     rents: Rents
     equal: Mapping[str, float]
-    owned: tuple[Any, Any]
+    owned: Mapping[str, "Owned"]
 
     @classmethod
     def of(cls, of: Workload, model: str, chips: Sequence[str] = SERVERS) -> Self:
@@ -82,7 +86,7 @@ class Fleets:
         equal = dict.fromkeys(chips, 1.0)
         if of.input_tokens:
             equal = _equal(tables, case, chips, mean, lengths)
-        owned = _owned(case.accelerator, chips, of.region)
+        owned = Owned.ways(case.accelerator, chips, of.region)
         return cls(values, lengths, fleet, bill, rents, equal, owned)
 
     @property
@@ -139,19 +143,43 @@ def _equal(
     }
 
 
-def _owned(accelerator: Any, chips: Sequence[str], region: str) -> tuple[Any, Any]:
-    """A year of one chip of one's own in a colocation of a region, and what of it is no purchase;
-    by its hours of use a day, `hours_per_day`.
+@dataclass(frozen=True)
+class Owned:
+    """A chip of one's own in one of the ways to own, by its hours of use a day, `hours_per_day`.
+
+    all : what a year of it costs [USD/year]; running : what of that is no purchase
+    crew : of the people who run the place, whatever its size [USD/year]
+    watts : what it draws at most [W]
+    most_watts : what the place bears [W]
+    for_servers : whether it takes chips that are made for servers, or cards
     """
-    chip = choose({name: uncertainty.chip_terms(name) for name in chips}, accelerator)
-    power = {"usd_per_kwh": power_price(region, SETTING).usd_per_kwh}
-    usual = uncertainty.usual_terms()[SETTING] | power
-    case = SimpleNamespace(
-        accelerator=accelerator, setting=SETTING, chip_usd=chip["chip_usd"], **usual
-    )
-    terms = uncertainty.chosen_terms(uncertainty.housed(case, chip), chip)
-    hours = given("hours_per_day", HOURS_PER_DAY)
-    return terms.owned_usd_per_year(hours).total, terms.running_usd_per_year(hours)
+
+    all: Any
+    running: Any
+    crew: float
+    watts: Any
+    most_watts: float
+    for_servers: bool
+
+    @classmethod
+    def ways(cls, accelerator: Any, chips: Sequence[str], region: str) -> "dict[str, Owned]":
+        """Those of a chip in a region, by `build_buy.SETTINGS`."""
+        case = SimpleNamespace(accelerator=accelerator, region=region)
+        hours = given("hours_per_day", HOURS_PER_DAY)
+        found = {}
+        for way, setting in SETTINGS.items():
+            terms = owning(case, chips, setting)
+            if way == SITE:
+                terms = replace(terms, people_usd_per_year=0.0)
+            found[way] = Owned(
+                terms.owned_usd_per_year(hours).total,
+                terms.running_usd_per_year(hours),
+                crew_usd_per_year() if way == SITE else 0.0,
+                terms.most_watts,
+                room_watts() if way == ROOM else float("inf"),
+                way != ROOM,
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -195,7 +223,7 @@ def at_api(
         "cached_share": request[2],
         "pace_tokens_per_s": of.pace_tokens_per_s,
         "api_host": host,
-        "contract": CONTRACTS[-1],  # of the chip beside it, which all are rented out under
+        "contract": CONTRACTS[0],  # of the chip beside it, which all are rented out under
     }
     usd = float(found["usd"])
     day = usd / MILLION * request[1] * float(of.requests_per_day or 0.0)

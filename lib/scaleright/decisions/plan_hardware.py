@@ -11,9 +11,9 @@ from scaleright.catalog import model
 from scaleright.costs.owned_hours import owned_rows
 from scaleright.decisions import hardware_candidates as candidates
 from scaleright.decisions import hardware_choice as choice
+from scaleright.decisions.build_buy import COLOCATION, ROOM, SETTINGS, SITE
 from scaleright.decisions.hardware_tables import HardwareTables, candidate_engines
 from scaleright.decisions.hardware_training import TrainingSpeed
-from scaleright.decisions.plan_fleets import SETTING
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_workload import Workload
@@ -28,7 +28,7 @@ from scaleright.units import figure, usd
 CHAPTER = "hardware_compare"
 _REST = {
     "precision": USUAL,
-    "setting": SETTING,
+    "setting": SETTINGS[COLOCATION],
     "seller": "median",
     "vendor": "all",
     "segment": "data center",
@@ -87,13 +87,13 @@ class Compared:
 
 @search
 def compared(
-    of: Workload, name: str, row: Mapping[str, Any], request: tuple[int, int, float], own: bool
+    of: Workload, name: str, row: Mapping[str, Any], request: tuple[int, int, float], house: str
 ) -> Compared:
     """The comparison for a service.
 
     row : its case, with accelerator and contract
     request : tokens of a prompt and of an answer, and the share of the prompt that is cached [1]
-    own : whether its chips are bought
+    house : the way to own it if it is bought, see `build_buy`; empty if it is not
     """
     names = ("input_tokens", "output_tokens", "cached_share")
     values = dict(zip(names, request, strict=True)) | {
@@ -102,12 +102,14 @@ def compared(
         "requests_per_day": float(of.requests_per_day or 0.0),
         "peak_to_mean": of.peak_to_mean,
         "pace_tokens_per_s": of.pace_tokens_per_s,
-        "paid": "own" if own else "rent",
+        "paid": "own" if house else "rent",
         "contract": row["contract"],
         "segment": _REST["segment"],
     }
-    if own:
-        values |= {"setting": SETTING}
+    if house:
+        values |= {"setting": SETTINGS[COLOCATION if house == SITE else house]}
+    if house == ROOM:
+        values["segment"] = "any"
     priced, best = _graph(values)
     wanted = {"usd": best.usd, "chip": best.chip, "chips": best.of["chips"]}
     found = read_at(wanted, {})

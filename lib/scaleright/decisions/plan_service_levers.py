@@ -152,7 +152,7 @@ def _ladder_case(of: Workload, fleets: Fleets, name: str, chip: str) -> dict[str
     return {
         "model": name,
         "accelerator": chip,
-        "contract": CONTRACTS[-1],
+        "contract": CONTRACTS[0],
         "precision": "usual",
         "requests_per_s": max(figure(float(of.requests_per_day or 0) / 86_400, 6), 0.1),
         "input_tokens": figure(reads, 6),

@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from scaleright.catalog import accelerator
 from scaleright.catalog import model as shape
 from scaleright.costs.regional_power import power_price
-from scaleright.decisions.plan_fleets import CONTRACTS, SETTING, Api, Fleets, a_year
+from scaleright.decisions.build_buy import (
+    COLOCATION,
+    CONTRACTS,
+    ROOM,
+    SETTINGS,
+    SITE,
+    bought_as,
+    usd_per_kwh,
+)
+from scaleright.decisions.plan_fleets import Api, Fleets, a_year
 from scaleright.decisions.plan_hardware import Compared, compared, whole_request
 from scaleright.decisions.plan_parts import (
     Asked,
@@ -49,6 +57,20 @@ from scaleright.units import (
 ROUTED = {"Llama-3.1-8B": ("small", 0), "Llama-3.3-70B": ("medium", 1)}
 """Models whose scores a tier of the chapter on routing has beside its usual others."""
 RENT, OWN, API, USE = "rent", "own", "call an API", "use what you own"
+STAND_IN = {
+    COLOCATION: "in a colocation",
+    SITE: "on a site of your own",
+    ROOM: "in a room of yours",
+}
+"""Where chips of one's own stand, in words."""
+BOUGHT_SO = {
+    COLOCATION: "servers are bought whole, a room for servers of yours costs about as much, and a"
+    " building of your own takes a crew",
+    SITE: "servers are bought whole, and the crew of the building is counted",
+    ROOM: "cards for workstations come one by one and need no server; nobody is paid to look after"
+    " them",
+}
+"""How they are bought."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +83,8 @@ class Found:
         there is none
     api : what an API asks
     ways : dollars of a day by what is done, those that may be done; barred : why others may not
-    owned : dollars of a day of a fleet of one's own, of each case
+    bills, owned : dollars of a day of a fleet of one's own, of each case: by way to own it, and the
+        least of them
     """
 
     of: Workload
@@ -74,12 +97,19 @@ class Found:
     api: Api
     ways: Mapping[str, float]
     barred: Mapping[str, str]
+    bills: Mapping[str, np.ndarray]
     owned: np.ndarray
 
     @property
     def way(self) -> str:
         """What is done: the cheapest that may be."""
         return min(self.ways, key=lambda name: (figure(self.ways[name], 5), name))
+
+    @property
+    def house(self) -> str:
+        """The way to own the fleet that would be bought for least."""
+        costs = {way: float(of[self.own_place]) for way, of in self.bills.items()}
+        return min(costs, key=lambda way: (np.isnan(costs[way]), costs[way]))
 
     @property
     def taken(self) -> int:
@@ -95,7 +125,9 @@ class Found:
         """All accelerators for it: owned ones where those of the fleet are bought."""
         cached = float(self.fleets.fleet.traffic.load.cached_share.value)
         request = whole_request(self.fleets.lengths, cached)
-        return compared(self.of, self.model, self.row, request, self.way == OWN)
+        return compared(
+            self.of, self.model, self.row, request, self.house if self.way == OWN else ""
+        )
 
     @property
     def row(self) -> dict[str, Any]:
@@ -106,7 +138,7 @@ class Found:
 @lookup
 def in_servers(chips: Any, rows: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """Chips that are bought for so many: in whole servers."""
-    each = np.array([accelerator(row["accelerator"]).scale_up_chips or 1 for row in rows])
+    each = np.array([bought_as(row["accelerator"])["each"] for row in rows])
     return np.ceil(chips / each) * each
 
 
@@ -170,7 +202,7 @@ def supply(found: Found) -> Step:
     if found.api.why:
         reasons.append(f"{API}: no price, {found.api.why}")
     if found.own_place >= 0:
-        power = power_price(of.region, SETTING)
+        power = power_price(of.region, SETTINGS[COLOCATION])
         reasons.append(f"{power.said(of.region)} for chips of your own; rents and APIs include it")
     if of.budget_usd:
         share = a_year(found.ways[way]) / of.budget_usd
@@ -178,8 +210,7 @@ def supply(found: Found) -> Step:
     where = {
         RENT: f"Rent in {of.region}, {found.now('counted')}, at {usd(float(found.now('hour_usd')))}"
         " an hour each.",
-        OWN: f"Own, in a colocation in {of.region} or a server room that costs as much; servers of"
-        " them are bought whole, and a building of your own takes a crew.",
+        OWN: f"Own, {STAND_IN[found.house]} in {of.region}; {BOUGHT_SO[found.house]}.",
         USE: f"Use what you own, in {of.region}, and buy what is lacking.",
         API: f"Call an API ({found.api.counted}): the load is too small to fill chips of your own.",
     }[way]
@@ -200,9 +231,10 @@ def _own_asked(found: Found) -> Asked:
     row = found.rows[found.own_place]
     hours = figure(float(hours_of_use(found.rows, found.at)[found.own_place]), 6)
     case = {"accelerator": row["accelerator"], "hours_per_day": hours}
-    year = float(read_at({"all": found.fleets.owned[0]}, case)["all"])
-    power = power_price(found.of.region, SETTING).usd_per_kwh
-    case |= {"setting": SETTING, "usd_per_kwh": power, "contract": CONTRACTS[-1]}
+    year = float(read_at({"all": found.fleets.owned[found.house].all}, case)["all"])
+    setting = SETTINGS[found.house]
+    power = usd_per_kwh(found.of.region, setting)
+    case |= {"setting": setting, "usd_per_kwh": power, "contract": CONTRACTS[0]}
     return Asked("buy_or_rent", case, {"bill.total": year})
 
 

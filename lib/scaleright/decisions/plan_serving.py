@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.costs.uncertainty import chip_terms
+from scaleright.decisions.build_buy import bought_as
 from scaleright.decisions.plan_fleets import Fleets, a_year, at_api
 from scaleright.decisions.plan_parts import (
     Part,
@@ -22,6 +23,7 @@ from scaleright.decisions.plan_service_steps import (
     API,
     OWN,
     RENT,
+    STAND_IN,
     STEPS,
     USE,
     Found,
@@ -88,7 +90,8 @@ def plan_serving(of: Workload) -> Part:
     rows = fleets.rows(per_day)
     at = fleets.along(_wanted(fleets), rows)
     place = _least(at["usd_per_day"], at["served"].astype(bool), at["lent"], rows)
-    owned = _owned_per_day(of, fleets, rows, at)
+    bills = _owned_per_day(of, fleets, rows, at)
+    owned = np.fmin.reduce([*bills.values()])
     own_place = _least(owned, at["served"].astype(bool), at["lent"], rows)
     chip = rows[max(place, 0)]["accelerator"]
     cached = float(fleets.fleet.traffic.load.cached_share.value)
@@ -103,7 +106,7 @@ def plan_serving(of: Workload) -> Part:
     ways = {way: cost for way, cost in ways.items() if way not in barred}
     if not ways or place < 0 <= own_place < 0:
         return unmet_service(of, work, Short(fleets, rows, at, dict(ways)))
-    found = Found(of, name, fleets, rows, at, place, own_place, api, ways, barred, owned)
+    found = Found(of, name, fleets, rows, at, place, own_place, api, ways, barred, bills, owned)
     if found.taken < 0 or (of.budget_usd and a_year(ways[found.way]) > of.budget_usd):
         return unmet_service(of, work, Short(fleets, rows, at, dict(ways)))
     return _part(found, work)
@@ -134,22 +137,26 @@ def _barred(of: Workload) -> dict[str, str]:
 
 def _owned_per_day(
     of: Workload, fleets: Fleets, rows: Sequence[Mapping[str, Any]], at: Mapping[str, Any]
-) -> np.ndarray:
-    """A day of a fleet of one's own [USD/day]: all of it is bought, or what is lacking of what is
-    owned already.
+) -> dict[str, np.ndarray]:
+    """A day of a fleet of one's own by way to own it [USD/day]: all of it is bought, or what is
+    lacking of what is owned already; NaN where it may not stand so.
     """
-    case = {
-        "accelerator": np.array([row["accelerator"] for row in rows]),
-        "hours_per_day": hours_of_use(rows, at),
-    }
-    wanted = dict(zip(("all", "running"), fleets.owned, strict=True))
-    found = {name: np.broadcast_to(it, (len(rows),)) for name, it in read_at(wanted, case).items()}
-    have = np.array([of.owned_chips if row["accelerator"] == of.owned else 0 for row in rows])
+    names = [row["accelerator"] for row in rows]
+    case = {"accelerator": np.array(names), "hours_per_day": hours_of_use(rows, at)}
+    have = np.array([of.owned_chips if name == of.owned else 0 for name in names])
     chips = np.nan_to_num(at["engines"] * at["chips"], nan=0.0)
     used = np.minimum(have, chips)
     lacking = in_servers(chips - used, rows)
-    bill = (used * found["running"] + lacking * found["all"]) / DAYS_PER_YEAR
-    return np.where(at["served"], bill, np.nan)
+    servers = np.array([bought_as(name)["server"] for name in names])
+    bills = {}
+    for way, own in fleets.owned.items():
+        found = read_at({"all": own.all, "running": own.running, "watts": own.watts}, case)
+        year = used * found["running"] + lacking * found["all"] + own.crew
+        stands = (servers == own.for_servers) & (
+            (used + lacking) * found["watts"] <= own.most_watts
+        )
+        bills[way] = np.where(at["served"].astype(bool) & stands, year / DAYS_PER_YEAR, np.nan)
+    return bills
 
 
 def _part(found: Found, work: str) -> Part:
@@ -161,7 +168,7 @@ def _part(found: Found, work: str) -> Part:
     sure, because = _sure(found, others), _because(found, others)
     decision = {
         RENT: f"Rent {chips:,} {chip} ({found.row['scaling']})",
-        OWN: f"Buy {bought:,} {chip} and run them in a colocation",
+        OWN: f"Buy {bought:,} {chip} and run them {STAND_IN[found.house]}",
         USE: f"Use {chips:,} {chip}: your {of.owned_chips:,} {of.owned} first",
         API: f"Call an API for {found.model}",
     }[way]
@@ -210,7 +217,9 @@ def _sure(found: Found, others: Mapping[str, float]) -> str:
         return f"certain, since nothing else may be done; the bill may be {percent(off)} higher"
     rival = min(others, key=lambda name: (others[name], name))
     spread = float(np.hypot(_spread(found, way), _spread(found, rival)))
-    if API in (way, rival):  # otherwise the same engines are on both sides
+    on = {RENT: found.place, OWN: found.own_place, USE: found.own_place}
+    chips = {found.rows[on[of]]["accelerator"] if of in on else "" for of in (way, rival)}
+    if len(chips) > 1:  # otherwise the same engines are on both sides
         spread = float(np.hypot(spread, _speed(found)))
     sure = float(probability_cheaper(found.ways[way], others[rival], spread))
     return f"{in_words(sure)} that to {way} costs less than to {rival} ({chance(sure)})"

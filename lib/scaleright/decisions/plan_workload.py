@@ -25,7 +25,16 @@ SERVED = (
     "DeepSeek-V3.1",
 )
 """Models that a plan serves: those of the chapter `load_of_a_day`, as a test holds."""
-SERVERS = ("H100 SXM", "H200 SXM", "B200", "MI300X", "A100 SXM 80GB", "L40S")
+SERVERS = (
+    "H100 SXM",
+    "H200 SXM",
+    "B200",
+    "MI300X",
+    "A100 SXM 80GB",
+    "L40S",
+    "RTX PRO 6000",
+    "RTX 5090",
+)
 """Accelerators that it serves them on, likewise."""
 PROXIES = (
     "Llama-3.2-1B",

@@ -1,5 +1,9 @@
 """Rules about a day of requests."""
 
+from collections.abc import Iterable, Mapping
+
+from scaleright.rules.left_open import on_one
+
 
 def serves_day(
     model: str,
@@ -17,10 +21,19 @@ def serves_day(
 
 
 def serves_workload(
-    model: str, accelerator: str, trace: str, pace_tokens_per_s: float, ttft_s: float
+    model: str,
+    accelerator: str,
+    trace: str,
+    pace_tokens_per_s: float,
+    ttft_s: float,
+    choices: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
     """An engine of one node that serves so, with the prompts kept that fit in its memory."""
-    serves_day(model, accelerator, trace, "what fits", None, pace_tokens_per_s, ttft_s)
+
+    def serves(name: str) -> None:
+        serves_day(model, name, trace, "what fits", None, pace_tokens_per_s, ttft_s)
+
+    on_one(accelerator, choices, serves)
 
 
 def keeps_or_spreads(data: str, regions: str) -> None:
