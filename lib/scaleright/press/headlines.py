@@ -59,8 +59,7 @@ HEADLINES = (
     Headline(
         "pretraining_cost",
         "run_usd",
-        "to train a 7B model from nothing on 2 trillion tokens",
-        rents={"rent_usd_per_hour": (_H100, "on demand")},
+        "to train a 7B model from nothing on 2 trillion tokens, on the cheapest chips compared",
     ),
     Headline(
         "buy_or_rent",
