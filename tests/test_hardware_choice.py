@@ -14,17 +14,15 @@ from scaleright.decisions import hardware_choice as hw
 from scaleright.decisions import hardware_ranking as ranking
 from scaleright.decisions import hardware_tables
 from scaleright.decisions.hardware_candidates import (
-    ChipHour,
     candidate_rows,
     candidates,
     considered,
 )
 from scaleright.decisions.hardware_criteria import SAID, criteria
 from scaleright.decisions.hardware_tables import HardwareTables, serves, serving_chips
-from scaleright.decisions.hardware_training import require_pace, training_rows, training_speed
+from scaleright.decisions.hardware_training import require_pace, training_rows
 from scaleright.decisions.two_chips import PRICE, SPEED, ChipDoubts, spread_apart
 from scaleright.inference.lengths import Load
-from scaleright.inference.node_speed import node_speed
 from scaleright.market import contracts, hour
 from scaleright.validation.in_common import error_in_common
 
@@ -41,6 +39,9 @@ CASE = {
     "setting": "data center",
     "contract": "on demand",
     "least_providers": 1,
+    "seller": "median",
+    "vendor": "all",
+    "segment": "any",
     "precision": "usual",
     "training_precision": "BF16",
     "cached_share": 0.0,
@@ -61,21 +62,7 @@ def any_chip(given) -> hw.Priced:
     """The workload of `CASE` on any chip, as the chapter has it."""
     case = given
     tables, chip = HardwareTables.of(MODELS), quantities.given("chip", "H100 SXM")
-    spec = quantities.choose(tables.chips, chip)
-    training, own = case.task == "training", case.paid == "own"
-    load = Load(case.input_tokens, case.output_tokens)
-    node = case.model, chip, case.precision
-    demand = tables.demand(case)
-    served = node_speed(tables.engines, *node, load, case.pace_tokens_per_s, demand)
-    busy = demand.busy(served.seated, load, case.utilization)
-    asked = case.model, chip, case.training_precision, case.tokens_per_s
-    trained = training_speed(tables.trained, *asked)
-    speed = hw.Speed.of(training, served, trained, tables.least(*node))
-    paid = tables.hours.paid(chip, case.contract)
-    owned = tables.owned_hour(chip, case.setting, training, busy.share)
-    hour = ChipHour.of(spec, paid, owned, own)
-    listed = considered(spec, "all", "any", case.least_providers, own)
-    return hw.Priced.of(chip, speed, hour, listed, case.tokens_per_s, busy)
+    return hw.Priced.of(case, tables, chip)
 
 
 TRAINING = {"task": "training", **hw.usual()["training"]}

@@ -17,6 +17,7 @@ from answer_askers import ASKERS, Answer, at, by_token_cost
 from answer_cases import REQUESTS, SERVING, Serving, page_text
 from chapter_cells import BOOK, Run, cells, shared
 from scaleright import catalog, charts
+from scaleright.market import BEST
 from scaleright.parameters import validate
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate
@@ -169,10 +170,35 @@ def test_the_cheapest_of_the_chips_that_both_offer_is_the_same(pages):
         terms = {"model": model, "contract": "on demand"}
         here = terms | {"accelerator": np.array(chips)}
         (listed,) = evaluate([one.price.rented], here)
-        there = terms | {"chip": np.array(chips), "least_providers": 1}
+        there = terms | {"chip": np.array(chips), "least_providers": 1, "paid": "rent"}
         (asked,) = evaluate([other.any_chip.usd], there)
         assert listed == pytest.approx(asked, rel=1e-6, nan_ok=True)
         assert chips[np.nanargmin(listed)] == chips[np.nanargmin(asked)]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {},
+        {"model": "DeepSeek-V3.1", "pace_tokens_per_s": 20.0},
+        {"model": "Llama-3.1-8B", "input_tokens": 500, "setting": "home"},
+        {"traffic": "conversation", "requests_per_day": 3000.0},
+        {"contract": "on demand", "seller": "cheapest quarter"},
+    ],
+)
+def test_where_all_is_open_both_take_the_same_chip_at_the_same_price(pages, case):
+    """Rented under its cheapest contract or owned, of the chips that both offer."""
+    one, other = pages["token_cost"], pages["hardware_compare"]
+    chips = [*one.tables.chips]
+    (there,) = evaluate(
+        [other.any_chip.usd], case | {"chip": np.array(chips), "least_providers": 1}
+    )
+    ways = [one.options.kinds[kind] for kind in ("renting", "owning")]
+    wanted = [of for way in ways for of in (way.usd, way.accelerator)]
+    found = evaluate(wanted, case | {"accelerator": BEST})
+    usd = dict(zip(found[::2], map(str, found[1::2]), strict=True))
+    assert min(usd) == pytest.approx(np.nanmin(there), rel=1e-6)
+    assert usd[min(usd)] == chips[np.nanargmin(there)]
 
 
 def test_known_traffic_costs_the_same_on_each_chip(pages):
@@ -181,7 +207,7 @@ def test_known_traffic_costs_the_same_on_each_chip(pages):
     for terms in ({"contract": "on demand"}, {"contract": "reserved", "model": "Llama-3.1-8B"}):
         for chip in ("H100 SXM", "B200", "L40S"):
             (listed,) = evaluate([one.price.rented], traffic | terms | {"accelerator": chip})
-            there = traffic | terms | {"chip": chip, "least_providers": 1}
+            there = traffic | terms | {"chip": chip, "least_providers": 1, "paid": "rent"}
             (asked,) = evaluate([other.any_chip.usd], there)
             assert listed == pytest.approx(asked, rel=1e-6, nan_ok=True)
 

@@ -23,6 +23,7 @@ from scaleright.decisions.hardware_tables import HardwareTables
 from scaleright.decisions.hardware_training import NOT_FOUND
 from scaleright.decisions.two_chips import ChipDoubts
 from scaleright.inference.demand import Busy, usual_peaks
+from scaleright.market import BEST
 from scaleright.ops import where
 from scaleright.quantity import Quantity, choose, given
 
@@ -50,12 +51,15 @@ def answer(
     """The cheapest chip for the workload, the next, and how sure that is."""
     low, high, sure = doubts.low, doubts.high, doubts.choice
     winner, cost, runner_up, next_cost = best.chip, best.usd, best.next_chip, best.next_usd
+    take = _take(case, best)
     training, there = case.task == "training", best.chip != ""
     refusal, verb = choice.why_none(training), where(training, "train", "serve")
     work = _work(case, tables.engines.weights(case.model, winner, case.precision))
     tokens = where(training, "tokens", "output tokens with their prompts")
     then = charts.phrase("Next comes the {runner_up} at {next_cost:usd}.")
-    then = where(runner_up == "", "No other chip considered runs it.", then)
+    then = where(runner_up == "", "No other chip considered runs it.", then) + _other_way(
+        case, best
+    )
     seen, seen_cost, listed, listed_cost = best.seen, best.seen_usd, best.listed, best.listed_usd
     guess = charts.phrase(
         " No run on it was fitted; of chips with such runs the {seen} is cheapest, at"
@@ -65,7 +69,7 @@ def answer(
     wider = charts.phrase(
         " On demand, as more chips are sold, the {listed} is cheapest, at {listed_cost:usd}."
     )
-    elsewhere = (case.paid == "rent") & (case.contract == "spot") & (listed != "")
+    elsewhere = (best.of["own"] < 1) & (case.contract == "spot") & (listed != "")
     wider, terms = where(elsewhere, wider, ""), _terms(case)
     judged, as_of = _judged(case, best, tables), where(there, best.age, "none")
     span = where(there, charts.phrase("{low:usd} to {high:usd} per million tokens (90 %)"), "none")
@@ -73,7 +77,7 @@ def answer(
     load, source = best.of["load"], utilization_source(busy)
     likely, known = charts.odds(sure, runner_up != "", *ways)
     return charts.answer_card(
-        "Take the {winner} to {verb} {case.model}.",
+        "{take} the {winner} to {verb} {case.model}.",
         "{cost:usd}",
         "per million {tokens}",
         "{likely}",
@@ -105,11 +109,33 @@ def _work(case: SimpleNamespace, weights: Any) -> Any:
     return where(case.task == "training", charts.phrase("training {case.model}"), serving)
 
 
+def _take(case: SimpleNamespace, best: choice.Cheapest) -> Any:
+    """What to do with the chip, in words."""
+    free = (case.paid == BEST) | (case.contract == BEST)
+    rented = where(free, charts.phrase("Rent ({best.contract})"), "Rent")
+    return where(best.of["own"] > 0, "Own", rented)
+
+
+def _other_way(case: SimpleNamespace, best: choice.Cheapest) -> Any:
+    """What the cheapest chip costs that is had the other way, in words; empty where the reader has
+    chosen how.
+    """
+    rented = charts.phrase(" Rented, the {best.rented} is cheapest, at {best.rented_usd:usd}.")
+    rented = where(best.rented_usd > 0, rented, " Nobody rents out one that runs it.")
+    owned = charts.phrase(" Owned, the {best.owned} is cheapest, at {best.owned_usd:usd}.")
+    owned = where(best.owned_usd > 0, owned, " None that runs it has a price to buy.")
+    return where(case.paid == BEST, where(best.of["own"] > 0, rented, owned), "")
+
+
 def _terms(case: SimpleNamespace) -> Any:
     """How chips are paid, and where owned ones stand, in words."""
     at_home = "owned (cards at home, chips made for servers in a data center)"
     owned = where(case.setting == "home", at_home, charts.phrase("owned in a {case.setting}"))
-    return where(case.paid == "own", owned, charts.phrase("that are rented {case.contract}"))
+    any_contract = "that are rented, each under its cheapest contract of a year at most"
+    rented = charts.phrase("that are rented {case.contract}")
+    rented = where(case.contract == BEST, any_contract, rented)
+    either = charts.phrase("{rented}, or {owned}")
+    return where(case.paid == BEST, either, where(case.paid == "own", owned, rented))
 
 
 def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables) -> Any:
@@ -123,9 +149,14 @@ def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables
     return where(best.chip == "", "none, since nothing is predicted", judged)
 
 
-def ranking(best: choice.Cheapest, any_chip: choice.Priced, form: Any) -> Any:
-    """The price of a million tokens on each chip, as a chart [USD], and the form of its weights."""
-    speed = any_chip.speed
+def ranking(case: SimpleNamespace, best: choice.Cheapest, any_chip: choice.Priced) -> Any:
+    """The price of a million tokens on each chip, as a chart [USD], how it is paid where that is
+    open, and the format of its weights.
+    """
+    speed, form = any_chip.speed, any_chip.form
+    form = where(form == "", "", charts.phrase(" in {form}"))
+    how = charts.phrase(", rented {any_chip.contract}")
+    how = where(case.paid == BEST, where(any_chip.own, ", owned", how), "")
     group = charts.say(speed.group, "whole chips")
     star = where(speed.fitted > 0, "", " *")
     return charts.show(
@@ -136,7 +167,7 @@ def ranking(best: choice.Cheapest, any_chip: choice.Priced, form: Any) -> Any:
             "usd",
             MILLION,
             color="vendor",
-            words=charts.phrase("{group} {form}{star}"),
+            words=charts.phrase("{group}{form}{how}{star}"),
             otherwise="cannot run it",
             along=any_chip.chip,
         ),

@@ -10,7 +10,6 @@ from scaleright.charts.busy import utilization_source
 from scaleright.charts.live import Controls
 from scaleright.costs.serving import Kinds, Month, Ways, usd_per_month
 from scaleright.costs.serving_choices import Found, ServingChoices
-from scaleright.costs.serving_doubts import ServingDoubts
 from scaleright.costs.token_offers import offers_sheet
 from scaleright.decisions.serving_options import ASK_API, OWN_IT, RENT_IT, ServingOptions
 from scaleright.inference.demand import Busy, usual_peaks
@@ -35,16 +34,19 @@ def controls(case: Any) -> tuple[Controls, ServingChoices]:
 
 
 def answer(
-    case: Any, options: ServingOptions, found: Found, doubts: ServingDoubts, busy: Busy
+    case: Any, options: ServingOptions, found: Found, evens: tuple[Any, Any], busy: Busy
 ) -> Display:
-    """The answer card: the cheapest way of all, beside the next of another kind; how sure."""
+    """The answer card: the cheapest way of all, beside the next of another kind; how sure.
+
+    evens : low and high end of the break-even of renting [1]
+    """
     speed, (rented, owned, api), (even, own_even), _, paid = found
     best, (low, high), (hour, asked) = options.best, options.best.ends, paid
     thousand = options.usd_per_thousand_requests
     likely, loss = charts.odds(
         options.choice, found.known, options.kind, " per million", options.rival
     )
-    further = where(found.known, _further(case, options, found, doubts) + loss, "")
+    further = where(found.known, _further(case, options, found, evens) + loss, "")
     judged = charts.predicted_within(speed.low, speed.high, speed.lent)
     judged = where(speed.served, judged, "none, since nothing is predicted")
     advice, others, sold = _advice(case, options), _others(options), options.taken.chip["sold"]
@@ -131,12 +133,12 @@ def _others(options: ServingOptions) -> Any:
     return where(said == "", "nothing else has a price", said)
 
 
-def _further(case: Any, options: ServingOptions, found: Found, doubts: ServingDoubts) -> Any:
+def _further(case: Any, options: ServingOptions, found: Found, evens: tuple[Any, Any]) -> Any:
     """How it is served and paid, what owning asks at the start, and the range of the break-even, in
     words.
     """
     speed, *_, (hour, asked) = found
-    even_low, even_high = doubts.break_even
+    even_low, even_high = evens
     start, place = options.taken.terms.price_usd, options.taken.factors["place"]
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     between = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))

@@ -1,17 +1,16 @@
-"""What nobody knows of a case of serving, and how sure it leaves the choice between renting and an
-API: speed in practice, the load that will come, and what an hour will cost that no contract fixes.
+"""What nobody knows of a case of serving: speed in practice, the load that will come, and what an
+hour will cost that no contract fixes; and how far that moves where renting meets an API.
 
 What a reader chooses (a contract, a seller, a host) or has set (an own rent) has no spread here.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from scaleright.catalog import fact
 from scaleright.costs.serving import Serving
 from scaleright.formulas import lookup
 from scaleright.inference.demand import Busy
-from scaleright.information import Choice
 from scaleright.market import unfixed, yearly_drift
 from scaleright.ops import minimum, sqrt, where
 from scaleright.quantity import Quantity, at, given
@@ -30,20 +29,6 @@ def load_spread() -> float:
     True
     """
     return sqrt(fact("aegaeon_utilization_high") / fact("aegaeon_utilization_low"))
-
-
-@dataclass(frozen=True)
-class ServingDoubts:
-    """How sure a case of serving is.
-
-    choice : renting or the API, by their prices [USD / 1e6 output token]
-    rented : low and high end of the price on rented accelerators (90 %) [USD / 1e6 output token]
-    break_even : low and high end of the utilization above which renting is cheaper (90 %) [1]
-    """
-
-    choice: Choice
-    rented: tuple[Any, Any]
-    break_even: tuple[Any, Any]
 
 
 BEST = {"speed_in_practice": 1.0, "rent_ahead": 1.0}
@@ -93,23 +78,14 @@ def unknowns(
 
 
 @lookup
-def serving_doubts(service: Serving, case: Any, busy: Busy | None = None) -> ServingDoubts:
-    """The doubts of a case of quantities.
+def break_even_range(service: Serving, case: Any) -> tuple[Quantity, Quantity]:
+    """Low and high end of the utilization above which renting is cheaper than an API (90 %) [1].
 
-    Parameters
-    ----------
     service : the case at its best estimates; its `spread` holds speed_low and speed_high
-    case : utilization, contract, rent_usd_per_hour (0 for none of the reader's own)
-    busy : see `load_and_rent`
+    case : as for `unknowns`
     """
     within = (service.spread[f"speed_{end}"] for end in ("low", "high"))
-    speed, ahead, ends = unknowns(case, *within, busy)
-    load = service.utilization * (busy.at_speed(speed) if busy else 1.0)
-    rent = service.usd_per_hour * ahead
-    free = replace(service, speed=speed, usd_per_hour=rent, utilization=load)
-    rented, even = free.rented_usd_per_million(), free.break_even
-    choice = Choice.of(rented, service.api_usd_per_million, ends, **BEST)
-    of_price = interval_of(rented, ends.values())
-    of_even = interval_of(even, [ends[SPEED], ends[RENT]])
-    settled = (tuple(at(end, **BEST) for end in both) for both in (of_price, of_even))
-    return ServingDoubts(choice, *settled)
+    speed, ahead, ends = unknowns(case, *within)
+    free = replace(service, speed=speed, usd_per_hour=service.usd_per_hour * ahead)
+    low, high = interval_of(free.break_even, [ends[SPEED], ends[RENT]])
+    return at(low, **BEST), at(high, **BEST)

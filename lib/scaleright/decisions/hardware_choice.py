@@ -9,6 +9,7 @@ library's one model of serving (`inference.node_speed`), in training that of its
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -16,17 +17,20 @@ import pandas as pd
 
 from scaleright.costs.serving_doubts import load_spread
 from scaleright.costs.tokens import usd_per_million_tokens
-from scaleright.decisions.hardware_candidates import ChipHour, candidate_rows
-from scaleright.decisions.hardware_training import TrainingSpeed
+from scaleright.decisions.hardware_candidates import ChipHour, candidate_rows, considered
+from scaleright.decisions.hardware_training import TrainingSpeed, training_speed
 from scaleright.inference.demand import Busy
 from scaleright.inference.fleet import whole_groups
-from scaleright.inference.node_speed import NodeSpeed
+from scaleright.inference.lengths import Load
+from scaleright.inference.node_speed import NodeSpeed, node_speed
 from scaleright.information import spread_between
+from scaleright.market import BEST, TERM_YEARS, unfixed
 from scaleright.ops import first_case, item, minimum, where
 from scaleright.order import noiseless
 from scaleright.quantity import Quantity, at, choose, evaluate, least, over, place_after
 from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.ranges import Ends
+from scaleright.units import HOURS_PER_DAY
 
 SMALLER_CARD_BYTES = 48e9 * 1.1
 """Memory of the largest of the smaller cards that Andreessen Horowitz names (A40, A6000): 48 GB, as
@@ -119,7 +123,12 @@ class Priced:
     """A workload on any one chip; quantities that depend on which.
 
     chip : its name
-    speed, hour : what it does, and what an hour of it costs
+    own, contract : whether it is owned, and under which contract it would be rented: as asked, or
+        each the cheaper
+    considered : whether it is among those to choose from [truth value]
+    speed, hour, busy : what it does, what an hour of it costs, and its load
+    form : format of the weights, where it serves
+    rented_usd, owned_usd : price of a million tokens each way [USD], as `usd`
     usd : price of a million tokens at the utilization [USD], nan where it cannot run the workload,
         is not considered or has no price
     idle_usd, busy_usd : the same at the ends of the utilization that comes, see `Busy.ends` [USD]
@@ -130,8 +139,15 @@ class Priced:
     """
 
     chip: Quantity
+    own: Any
+    contract: Any
+    considered: Any
     speed: Speed
     hour: ChipHour
+    busy: Busy
+    form: Any
+    rented_usd: Any
+    owned_usd: Any
     usd: Any
     idle_usd: Any
     busy_usd: Any
@@ -143,41 +159,93 @@ class Priced:
 
     @classmethod
     def of(
+        cls, case: Any, tables: Any, chip: Quantity, trained: TrainingSpeed | None = None
+    ) -> Self:
+        """That of a case of quantities, as the chapter has them.
+
+        Parameters
+        ----------
+        case : its demand at the peak and its utilization count where no traffic is known; `paid`
+            and `contract` may be `market.BEST`
+        tables : a `hardware_tables.HardwareTables`
+        trained : speed in training, of a task that is not to train
+        """
+        training, load = (
+            case.task == "training",
+            Load(case.input_tokens, case.output_tokens, case.cached_share),
+        )
+        node, spec = (case.model, chip, case.precision), choose(tables.chips, chip)
+        there = {"accelerator": chip, "rent_usd_per_hour": 0.0, "seller": case.seller}
+        asked = SimpleNamespace(**there, contract=case.contract)
+        contract, _ = tables.hours.contract(asked, HOURS_PER_DAY, TERM_YEARS)
+        demand, own = tables.demand(case, contract), case.paid == "own"
+        served = node_speed(tables.engines, *node, load, case.pace_tokens_per_s, demand)
+        busy = demand.busy(served.seated, load, case.utilization)
+        trained = trained or training_speed(
+            tables.trained, case.model, chip, case.training_precision, case.tokens_per_s
+        )
+        speed = Speed.of(training, served, trained, tables.least(*node))
+        paid = tables.hours.paid(chip, contract, case.seller)
+        owned = tables.owned_hour(chip, case.setting, training, busy.standing)
+        dearer = where(paid.there, paid.usd / busy.share > owned.usd / busy.standing, True)
+        own = where(case.paid == BEST, (spec["bought"] > 0) & dearer, own)
+        some = considered(spec, case.vendor, case.segment, case.least_providers, own)
+        ways = {
+            "rented_usd": (paid.usd, busy.share, paid.there),
+            "owned_usd": (owned.usd, busy.standing, spec["bought"] > 0),
+        }
+        found = {
+            name: where(
+                some & speed.runs & there, usd_per_million_tokens(usd, speed.tokens_per_s, of), NAN
+            )
+            for name, (usd, of, there) in ways.items()
+        }
+        found |= {"chip": chip, "own": own, "contract": contract, "considered": some}
+        found |= {"form": where(training, "", served.precision)}
+        load = where(own, busy.standing, busy.share)
+        hour = ChipHour.of(spec, paid, owned, own)
+        return cls._priced(found, speed, hour, busy, load, case.tokens_per_s)
+
+    @classmethod
+    def _priced(
         cls,
-        chip: Quantity,
+        found: Mapping[str, Any],
         speed: Speed,
         hour: ChipHour,
-        considered: Any,
-        tokens_per_s: Any,
         busy: Busy,
+        load: Any,
+        tokens_per_s: Any,
     ) -> Self:
-        """That of a demand at its peak where no traffic is known [token/s], and of the utilization:
-        as set, or of the whole engines that a known traffic takes.
+        """That at a utilization, and at a demand at its peak where no traffic is known [token/s]:
+        of whole engines where it is.
+
+        found : the other fields, but prices
         """
-        known, load, factor = busy.demand.known, busy.share, load_spread()
+        known, factor = busy.demand.known, load_spread()
         engines = busy.fleet.peak * busy.engine.chips
         chips = where(known, engines, whole_groups(speed.groups, tokens_per_s).chips)
-        bill, runs = chips * hour.usd, considered & speed.runs
+        bill, runs = chips * hour.usd, found["considered"] & speed.runs
 
         def price(usd_per_hour: Any, rate: Any, there: Any) -> Any:
             usd = usd_per_million_tokens(usd_per_hour, rate, load)
             return where(runs & there, usd, NAN)
 
-        usd = price(hour.usd, speed.tokens_per_s, hour.there)
-        ends = busy.ends(Ends(load, load / factor, minimum(load * factor, 1.0)))
+        usd, share = price(hour.usd, speed.tokens_per_s, hour.there), busy.share
+        ends = busy.ends(Ends(share, share / factor, minimum(share * factor, 1.0)))
         idle, most = (at(usd, load=end) for end in (ends.low, ends.high))
         return cls(
-            chip,
-            speed,
-            hour,
-            usd,
-            idle,
-            most,
-            price(hour.listed_usd, speed.tokens_per_s, True),
-            chips,
-            bill,
-            where(known, usd, price(bill, tokens_per_s, hour.there)),
-            load,
+            **found,
+            speed=speed,
+            hour=hour,
+            busy=busy,
+            usd=usd,
+            idle_usd=idle,
+            busy_usd=most,
+            listed_usd=price(hour.listed_usd, speed.tokens_per_s, True),
+            chips=chips,
+            bill_usd=bill,
+            whole_usd=where(known, usd, price(bill, tokens_per_s, hour.there)),
+            load=load,
         )
 
     @property
@@ -187,6 +255,8 @@ class Priced:
         """
         names = ("usd", "idle_usd", "busy_usd", "chips", "bill_usd", "whole_usd", "load")
         own = {name: getattr(self, name) for name in names}
+        loose = where(self.own, False, unfixed(self.contract, 0.0))
+        own |= {"own": where(self.own, 1, 0), "loose": where(loose, 1, 0)}
         hour = {
             f"hour_{name}": getattr(self.hour, name) for name in ("usd", "low", "high", "apart")
         }
@@ -225,6 +295,8 @@ class Cheapest:
     listed, listed_usd : the cheapest on demand, or owned
     whole, whole_usd : the cheapest where whole groups are paid for
     of, next_of : figures of both, see `Priced.figures`
+    contract : under which it is rented, if it is
+    rented, rented_usd, owned, owned_usd : the cheapest to rent and to own
     age : of which days its price is, in words
     """
 
@@ -240,6 +312,11 @@ class Cheapest:
     whole_usd: Any
     of: Mapping[str, Any]
     next_of: Mapping[str, Any]
+    contract: Any
+    rented: Any
+    rented_usd: Any
+    owned: Any
+    owned_usd: Any
     age: Any
 
     @classmethod
@@ -249,6 +326,9 @@ class Cheapest:
         wanted = priced.figures | {
             "seen": where(priced.speed.fitted > 0, priced.usd, NAN),
             "listed": priced.listed_usd,
+            "rented_usd": priced.rented_usd,
+            "owned_usd": priced.owned_usd,
+            "contract": priced.contract,
             "age": priced.hour.age,
         }
         rows = over("chips", {priced.chip: names}, wanted)
@@ -257,6 +337,7 @@ class Cheapest:
             return {name: item(rows[field], at) for at, name in enumerate(names)}
 
         chip, usd = least(each("usd"))
+        rented, owned = least(each("rented_usd")), least(each("owned_usd"))
         place, then = place_of_least(rows["usd"]), place_after(each("usd"), chip)
         return cls(
             chip,
@@ -267,6 +348,11 @@ class Cheapest:
             *least(each("whole_usd")),
             of={name: item(rows[name], place) for name in priced.figures},
             next_of={name: item(rows[name], then) for name in priced.figures},
+            contract=word_at(rows["contract"], place),
+            rented=rented[0],
+            rented_usd=rented[1],
+            owned=owned[0],
+            owned_usd=owned[1],
             age=word_at(rows["age"], place),
         )
 

@@ -99,9 +99,13 @@ class HardwareTables:
             shapes,
         )
 
-    def demand(self, case: Any) -> Demand:
-        """The traffic of a case, of which training has none."""
-        found = Demand.of(case, case.contract, case.paid == "own")
+    def demand(self, case: Any, contract: Any = None) -> Demand:
+        """The traffic of a case, of which training has none.
+
+        contract : under which it is rented, the case's by default
+        """
+        contract = case.contract if contract is None else contract
+        found = Demand.of(case, contract, case.paid == "own")
         return replace(found, known=found.known & (case.task != "training"))
 
     def peak(self, case: Any) -> Any:

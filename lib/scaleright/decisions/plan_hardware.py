@@ -19,10 +19,8 @@ from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_workload import Workload
 from scaleright.formulas import lookup, search
 from scaleright.inference.formats import USUAL
-from scaleright.inference.lengths import Load
-from scaleright.inference.node_speed import node_speed
 from scaleright.market import Hours
-from scaleright.quantity import choose, given
+from scaleright.quantity import given
 from scaleright.units import figure, usd
 
 CHAPTER = "hardware_compare"
@@ -143,17 +141,7 @@ def _graph(values: Mapping[str, Any]) -> tuple[choice.Priced, choice.Cheapest]:
         **{of: given(of, it) for of, it in (task | _REST | dict(values)).items()}
     )
     tables, chip = _tables(values["model"]), given("chip", "H100 SXM")
-    spec, own = choose(tables.chips, chip), case.paid == "own"
-    load = Load(case.input_tokens, case.output_tokens, case.cached_share)
-    node, demand = (case.model, chip, case.precision), tables.demand(case)
-    served = node_speed(tables.engines, *node, load, case.pace_tokens_per_s, demand)
-    busy = demand.busy(served.seated, load, case.utilization)
-    speed = choice.Speed.of(False, served, _UNTRAINED, tables.least(*node))
-    paid = tables.hours.paid(chip, case.contract, case.seller)
-    owned = tables.owned_hour(chip, case.setting, False, busy.share)
-    hour = candidates.ChipHour.of(spec, paid, owned, own)
-    some = candidates.considered(spec, case.vendor, case.segment, case.least_providers, own)
-    priced = choice.Priced.of(chip, speed, hour, some, case.tokens_per_s, busy)
+    priced = choice.Priced.of(case, tables, chip, _UNTRAINED)
     return priced, choice.Cheapest.among(priced)
 
 

@@ -9,7 +9,7 @@ from scaleright import scaling_laws as laws
 from scaleright.catalog import model
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
-from scaleright.decisions.plan_runs import NEAR, SPOT, cluster_asked, law_asked, signed
+from scaleright.decisions.plan_runs import NEAR, SPOT, cluster_asked, law_asked
 from scaleright.decisions.plan_training_found import (
     Found,
     binds,
@@ -34,10 +34,10 @@ DAY_S = 86_400.0
 LEVERS: Mapping[str, Mapping[str, Any]] = {
     "train in FP8": {"precision": "FP8"},
     "rent from the cheapest quarter of sellers": {"seller": "cheapest quarter"},
-    "rent on spot, and be interrupted": {"contract": SPOT},
-    "sign a reserved contract": {"contract": "reserved"},
 }
-"""What may make a run cheaper, and the parameters of the chapter that it changes."""
+"""What may make a run cheaper, and the parameters of the chapter that it changes. Spot is a way of
+its own, and a contract that binds for a year outlasts the run.
+"""
 DEADLINES = (7.0, 14.0, 30.0, 60.0, 120.0)
 """Deadlines at which the answer is looked at again [d]."""
 
@@ -259,13 +259,9 @@ def layout(found: Found) -> Step:
 @search
 def levers(found: Found) -> Step:
     now, row, run = found.figures, found.row, found.taken.run
-    owned, spot = found.runs.values["paid"] == "own", row["contract"] == SPOT
-    tried = []
-    for words, sets in LEVERS.items():
-        change = signed(sets["contract"]) if "contract" in sets else sets
+    owned, tried = found.runs.values["paid"] == "own", []
+    for words, change in LEVERS.items():
         if all((row | dict(found.runs.values)).get(of) == value for of, value in change.items()):
-            continue
-        if spot and "contract" in change:  # that is steadier, and dearer
             continue
         if owned and not change.keys() <= {"precision"}:
             continue

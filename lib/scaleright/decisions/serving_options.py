@@ -27,7 +27,14 @@ from scaleright.inference.demand import Busy, Demand
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import NodeSpeed, node_speed
 from scaleright.information import NINETY, Choice, spread_between
-from scaleright.market import BEST, rents_apart, taken_accelerator, unfixed, yearly_drift
+from scaleright.market import (
+    BEST,
+    TERM_YEARS,
+    rents_apart,
+    taken_accelerator,
+    unfixed,
+    yearly_drift,
+)
 from scaleright.ops import exp, first_case, item, maximum, minimum, sqrt, where
 from scaleright.quantity import Quantity, at, choose, given, least, look_up, over, pick
 from scaleright.quantity.lists import place_of_least, word_at
@@ -39,10 +46,6 @@ RENT_IT, OWN_IT, ASK_API = "renting", "owning", "the API"
 """Kinds of ways, as subjects of a sentence."""
 PAID = "prices paid"
 """What an input is called in a chart, beside those of `serving_doubts` and `two_chips`."""
-TERM_YEARS = 1.0
-"""For how long a contract may bind that is taken as the cheapest: as far ahead as rents are looked
-at.
-"""
 NAN = float("nan")
 
 

@@ -19,7 +19,7 @@ from scaleright.decisions.hardware_choice import Cheapest
 from scaleright.decisions.hardware_tables import HardwareTables
 from scaleright.formulas import lookup
 from scaleright.information import Choice, spread_between
-from scaleright.market import rents_apart, unfixed, yearly_drift
+from scaleright.market import rents_apart, yearly_drift
 from scaleright.ops import maximum, sqrt, where
 from scaleright.quantity import choose, look_up, pick
 from scaleright.ranges import interval
@@ -78,22 +78,23 @@ class ChipDoubts:
 
         Parameters
         ----------
-        case : task, model, paid and contract
+        case : task and model
         best : the cheapest chip and the next; the power of an owned one follows its load, so that
             this is no longer the same on both
         known : whether the traffic is: then each is as busy as its whole engines let it be [truth
             value]
         """
-        training, own = case.task == "training", case.paid == "own"
+        training = case.task == "training"
         kinds = {name: KINDS[bool(of.experts)] for name, of in tables.models.items()}
         common = choose(errors_in_common(), case.task, look_up(kinds, case.model)).common
         here, there = best.of, best.next_of
-        loose = where(own, False, unfixed(case.contract, 0.0))
+        loose, then = here["loose"] > 0, there["loose"] > 0
+        mixed = known | (here["own"] > 0) | (there["own"] > 0)
         loads = spread_between(*(here[at] / there[at] for at in ("busy_usd", "idle_usd")))
         spreads = {
             SPEED: spread_apart(here["off"], there["off"], common),
-            LOAD: where((own | known) & (case.task != "training"), abs(loads), 0.0),
-            RENT: rents_apart(loose, loose),
+            LOAD: where(mixed & (case.task != "training"), abs(loads), 0.0),
+            RENT: rents_apart(loose, then),
             PRICE: spread_apart(here["hour_apart"], there["hour_apart"], 0.0),
         }
         drift, usd = yearly_drift().mean_over(1.0), best.usd

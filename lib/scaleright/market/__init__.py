@@ -43,6 +43,7 @@ from scaleright.market.paid import (
     BEST,
     BINDING,
     LASTING,
+    TERM_YEARS,
     Hours,
     PaidHour,
     Rents,

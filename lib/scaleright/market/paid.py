@@ -32,6 +32,11 @@ hours do.
 LASTING = ("on demand", *BINDING)
 """Contracts under which nobody takes an hour away: those among which `BEST` is."""
 
+TERM_YEARS = 1.0
+"""For how long a contract may bind that is taken as the cheapest where hours are used year after
+year: as far ahead as rents are looked at.
+"""
+
 
 def taken_accelerator(asked: Any, cheapest: Any, otherwise: str) -> Quantity:
     """The accelerator that is asked for, or if that is `BEST` the cheapest; the same all along a

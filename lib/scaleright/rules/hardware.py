@@ -26,15 +26,18 @@ def runs_somewhere(
     from scaleright.decisions.hardware_training import require_pace
     from scaleright.inference.lengths import Load
 
-    listed = candidates(vendor, segment, least_providers)
+    listed, best = candidates(vendor, segment, least_providers), market.BEST
+    under = market.LASTING if contract == best else [contract]
+    listed["rented"] = [
+        any(seller in market.sellers(name, of) for of in under) for name in listed.index
+    ]
     if paid == "own":
         sold = listed[listed["bought"]]
         if sold.empty:
             raise ValueError("the catalog has no purchase price of these chips; rent them")
     else:
-        asked = [seller in market.sellers(name, contract) for name in listed.index]
-        sold = listed[asked]
-        if sold.empty:
+        sold = listed[listed["rented"] | (listed["bought"] & (paid == best))]
+        if not listed["rented"].any():
             known = {of for name in listed.index for of in market.contracts(name)}
             offered = ", ".join(of for of in market.CONTRACTS if of in known)
             raise ValueError(
