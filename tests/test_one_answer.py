@@ -181,7 +181,7 @@ def test_the_cheapest_of_the_chips_that_both_offer_is_the_same(pages):
     [
         {},
         {"model": "DeepSeek-V3.1", "pace_tokens_per_s": 20.0},
-        {"model": "Llama-3.1-8B", "input_tokens": 500, "setting": "home"},
+        {"model": "Llama-3.1-8B", "input_tokens": 500},
         {"traffic": "conversation", "requests_per_day": 3000.0},
         {"contract": "on demand", "seller": "cheapest quarter"},
     ],
