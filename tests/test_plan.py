@@ -330,6 +330,38 @@ def test_too_few_chips_of_ones_own_make_no_run_impossible_or_dearer():
 
 
 @pytest.mark.long
+def test_chips_that_have_to_be_bought_are_paid_whole_and_a_budget_pays_them():
+    """Not the hours of their life that a run takes; a rack of GB300 is bought with all its 72."""
+    kept = {"data": "may not leave"}
+    few = trained(**kept, budget_usd=500_000.0)
+    assert few.decision.startswith("Buy 8 B300 and train on them for ")
+    assert few.figures["usd"] < few.figures["cash_usd"] <= 500_000.0
+    racks = trained(**kept, accelerator="GB300", deadline_days=60.0)
+    assert racks.decision.startswith(f"Buy 72 GB300 and train on {racks.figures['chips']} of them")
+    alone = plan_runs.installed_price("GB300")
+    assert racks.figures["cash_usd"] == pytest.approx(72 * alone)
+    short = trained(**kept, budget_usd=20_000.0)
+    assert short.broken and "the budget" in short.broken.says
+
+
+@pytest.mark.long
+def test_an_api_draws_what_a_shared_service_does():
+    """Not what an idle server of one's own would."""
+    api, own = (
+        planned("start_up", requests_per_day="2000", **of) for of in ({}, {"data": "may not leave"})
+    )
+    assert api.parts[0].figures["way"] == "call an API"
+
+    def watt_hours(of: WholePlan) -> float:
+        found = re.search(r"([\d.]+) (k|M|G)?Wh", of.parts[0].steps[7].says)
+        return float(found[1]) * {None: 1.0, "k": 1e3, "M": 1e6, "G": 1e9}[found[2]]
+
+    each = watt_hours(api) / (2000 * 365.25)
+    assert 0.02 < each < 1.0
+    assert watt_hours(own) > 5 * watt_hours(api)
+
+
+@pytest.mark.long
 def test_a_deadline_is_kept_as_surely_as_is_asked():
     costs, days = [], []
     for asked in (0.5, 0.8, 0.95):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
-from scaleright.decisions.plan_runs import SPOT, Runs, Ways, runs_of
+from scaleright.decisions.plan_runs import BUY, SPOT, Runs, Ways, runs_of
 from scaleright.decisions.plan_workload import Workload
 from scaleright.formulas import lookup
 from scaleright.units import duration, figure, usd
@@ -61,7 +61,7 @@ def of_training(
 
     tried : the runs under each contract; ways : all of them together
     """
-    usd_, days = ways.usd, ways.days
+    usd_, days = ways.cash, ways.days
     there = allowed & (usd_ > 0)
     # those whose architecture the fit has seen, as everywhere; the others where there is none
     there = there & ways.seen if (there & ways.seen).any() else there
@@ -142,8 +142,9 @@ def _place(values: np.ndarray, allowed: np.ndarray) -> int:
 @lookup
 def named_run(ways: Ways, at: int) -> str:
     """The chips of a run, in words."""
-    row = ways.rows[at]
-    return f"{row['chips']:,} {row['accelerator']}{' on spot' if row['contract'] == SPOT else ''}"
+    row, bought = ways.rows[at], int(ways.bought[at])
+    named = f"{row['chips']:,} {row['accelerator']}{' on spot' if row['contract'] == SPOT else ''}"
+    return f"{named} ({bought:,} bought)" if bought > row["chips"] else named
 
 
 def _longer(of: Workload, ways: Ways, affordable: np.ndarray) -> Relaxation | None:
@@ -154,7 +155,7 @@ def _longer(of: Workload, ways: Ways, affordable: np.ndarray) -> Relaxation | No
     needed = rounded(float(ways.days[at]), up=True)
     says = (
         f"wait {needed:g} days instead of {of.deadline_days:g}: {named_run(ways, at)} for"
-        f" {usd(float(ways.usd[at]))}"
+        f" {usd(float(ways.cash[at]))}"
     )
     return more("deadline_days", of.deadline_days, needed, says)
 
@@ -163,8 +164,8 @@ def _dearer(of: Workload, ways: Ways, soon: np.ndarray) -> Relaxation | None:
     """More money, in the same time."""
     if not of.budget_usd or not soon.any():
         return None
-    at = _place(ways.usd, soon)
-    needed = rounded(float(ways.usd[at]), up=True)
+    at = _place(ways.cash, soon)
+    needed = rounded(float(ways.cash[at]), up=True)
     says = f"spend {usd(needed)} instead of {usd(of.budget_usd)}: {named_run(ways, at)}"
     return more("budget_usd", of.budget_usd, needed, says)
 
@@ -181,7 +182,7 @@ def _fewer(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxatio
     def fits(tokens: float) -> int | None:
         fewer = runs.every(lambda name, chips: (name, chips) in kept, tokens)
         soon = fewer.days <= (of.deadline_days or np.inf)
-        at = fewer.best(soon & (fewer.usd <= (of.budget_usd or np.inf)))
+        at = fewer.best(soon & (fewer.cash <= (of.budget_usd or np.inf)))
         found.update({tokens: (fewer, at)})
         return at
 
@@ -214,14 +215,14 @@ def _other_format(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Re
     model, tokens, paid, contract = (
         runs.values[name] for name in ("model", "tokens", "paid", "contract")
     )
-    other = runs_of(model, tokens, paid, "FP8", contract)
+    other = runs_of(model, tokens, BUY if runs.buys else paid, "FP8", contract)
     found = other.every(lambda name, chips: (name, chips) in kept)
     soon = found.days <= (of.deadline_days or np.inf)
-    at = found.best(soon & (found.usd <= (of.budget_usd or np.inf)))
+    at = found.best(soon & (found.cash <= (of.budget_usd or np.inf)))
     if at is None:
         return None
     says = (
-        f"train in FP8 on {named_run(found, at)}: {usd(float(found.usd[at]))} and"
+        f"train in FP8 on {named_run(found, at)}: {usd(float(found.cash[at]))} and"
         f" {duration(float(found.days[at]) * DAY_S)}, if the loss allows it"
     )
     return Relaxation(says, "precision", "FP8", 0.0)
@@ -231,9 +232,9 @@ def _both(of: Workload, ways: Ways, there: np.ndarray) -> Relaxation | None:
     """More time and more money, where neither alone is enough."""
     if not (of.deadline_days and of.budget_usd):
         return None
-    cheap = there & (ways.usd <= 1.05 * float(np.min(np.where(there, ways.usd, np.inf))))
+    cheap = there & (ways.cash <= 1.05 * float(np.min(np.where(there, ways.cash, np.inf))))
     at = _place(ways.days, cheap)  # hardly dearer than the cheapest, and the quickest of those
-    days, cost = (rounded(float(of_all[at]), up=True) for of_all in (ways.days, ways.usd))
+    days, cost = (rounded(float(of_all[at]), up=True) for of_all in (ways.days, ways.cash))
     days, cost = max(days, of.deadline_days), max(cost, of.budget_usd)
     says = f"wait {days:g} days and spend {usd(cost)}: {named_run(ways, at)}"
     share = max(days / of.deadline_days, cost / of.budget_usd) - 1

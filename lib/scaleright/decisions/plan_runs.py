@@ -11,11 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from scaleright.catalog import DataError, model
+from scaleright.catalog import DataError, accelerator, model
 from scaleright.costs import pretraining
 from scaleright.costs.cluster_grid import WAYS, grid_of
-from scaleright.costs.clusters import cluster_chips
+from scaleright.costs.clusters import SETTING, cluster_chips
 from scaleright.costs.fastest_steps import Steps
+from scaleright.costs.ownership import Ownership
 from scaleright.costs.platforms import BATCHES, FREE
 from scaleright.costs.pretraining import people_usd, pretraining_usd, run_chip_hours
 from scaleright.costs.pretraining_doubts import Doubts, kept_share, lasts
@@ -39,6 +40,8 @@ SPOT_INTERRUPTIONS_PER_DAY = 1.0
 """How often a server on spot is taken away, as the chapter `load_of_a_day` has it [1/d]."""
 SERVER_CHIPS = 8
 """Chips of a server that are taken away together."""
+BUY = "buy"
+"""How chips are paid that have to be one's own, and are not yet."""
 LONGEST = 5000.0
 """A deadline that binds nothing, and the longest run that counts as one [d]."""
 NEAR = 0.05
@@ -60,6 +63,8 @@ class Ways:
     usd, days, seen, owned : what it costs [USD] and takes [d], NaN where it does not run; whether
         the fit has seen its architecture; whether its chips are owned
     margin : share of a deadline that it may take in the middle to keep it as surely as is asked [1]
+    cash, bought : what a budget has to pay, of chips that are bought their whole price [USD]; how
+        many these are, 0 where none is [1]
     """
 
     rows: list[dict[str, Any]]
@@ -68,6 +73,8 @@ class Ways:
     seen: np.ndarray
     owned: np.ndarray
     margin: np.ndarray
+    cash: np.ndarray
+    bought: np.ndarray
 
     def best(self, allowed: np.ndarray) -> int | None:
         """The place of the cheapest of those allowed, by name where two cost the same; None where
@@ -100,7 +107,7 @@ class Ways:
         """Those of several as one."""
         arrays = (
             np.concatenate([getattr(of, name) for of in every])
-            for name in ("usd", "days", "seen", "owned", "margin")
+            for name in ("usd", "days", "seen", "owned", "margin", "cash", "bought")
         )
         return cls([row for of in every for row in of.rows], *arrays)
 
@@ -115,10 +122,12 @@ class Runs:
     """Runs of a model on so many tokens, as quantities of a case.
 
     values : of the case, as the chapters' parameters
+    buys : whether its chips are bought for it, and not there already
     setting, plan : what the runs have in common, and the run of the case at one of `WAYS`
     """
 
     values: Mapping[str, Any]
+    buys: bool
     setting: Setting
     plan: Plan
 
@@ -126,14 +135,15 @@ class Runs:
     def of(cls, name: str, tokens: float, paid: str, precision: str, contract: str) -> Self:
         """Those of a model; on spot they are interrupted as often as servers are taken away.
 
-        paid : "rent" or "own"
+        paid : "rent", "own", or `BUY`
         """
+        buys, paid = paid == BUY, "own" if paid == BUY else paid
         values = {"model": name, "tokens": float(tokens), "accelerator": "H100 SXM", "paid": paid}
         values |= USUAL | {"precision": precision} | signed(contract)
         every = _FREE | _ALONE | pretraining.reliability() | values
         case = SimpleNamespace(**{of: given(of, value) for of, value in every.items()})
         setting = Setting.of(case, grid_of(name, precision))
-        return cls(values, setting, setting.plan(given("way", 0)))
+        return cls(values, buys, setting, setting.plan(given("way", 0)))
 
     @property
     def kind(self) -> str:
@@ -170,7 +180,14 @@ class Runs:
             for (chip, _, chips, size), more in zip(rows, found["more"], strict=True)
         ]
         seen, owned = (found[name].astype(bool) for name in ("seen", "owned"))
-        return Ways(told, usd, days, seen, owned, np.ones(len(rows)))
+        bought = np.array(
+            [bought_for(chip, chips) if self.buys else 0 for chip, _, chips, _ in rows]
+        )
+        price = np.array([installed_price(chip) for chip, *_ in rows])
+        used = np.array([chips for _, _, chips, _ in rows])
+        usd = np.where(bought > 0, usd * bought / used, usd)  # a chip that idles costs as much
+        cash = np.where(bought > 0, bought * price, usd)
+        return Ways(told, usd, days, seen, owned, np.ones(len(rows)), cash, bought)
 
     def at(self, wanted: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
         """What quantities of the case are at a row."""
@@ -293,6 +310,31 @@ def signed(contract: str) -> dict[str, Any]:
     return {"contract": contract, "chip_hours_per_interruption": often}
 
 
+@lookup
+def bought_for(chip: str, chips: int) -> int:
+    """Chips that are bought for so many: whole servers, or racks where a fabric joins one.
+
+    >>> bought_for("B300", 12), bought_for("GB300", 8)
+    (16, 72)
+    """
+    each = max(int(accelerator(chip).scale_up_chips or SERVER_CHIPS), SERVER_CHIPS)
+    return -(-chips // each) * each
+
+
+@lookup
+def installed_price(chip: str) -> float:
+    """What a chip costs in a data center, with its part of server and network [USD]; NaN where
+    nobody sells it.
+
+    >>> installed_price("H100 SXM") > 25e3
+    True
+    """
+    try:
+        return float(Ownership.typical(chip, SETTING).price_usd)
+    except DataError:
+        return float("nan")
+
+
 @search
 def runs_of(
     name: str,
@@ -301,7 +343,7 @@ def runs_of(
     precision: str = USUAL["precision"],
     contract: str = USUAL["contract"],
 ) -> Runs:
-    """The runs of a model on so many tokens, rented under a contract or owned."""
+    """The runs of a model on so many tokens, rented under a contract, owned or bought (`BUY`)."""
     return Runs.of(name, tokens, paid, precision, contract)
 
 
@@ -347,4 +389,4 @@ def cluster_asked(
     return Asked("cluster_efficiency", case, told | best)
 
 
-__all__ = ["LONGEST", "NEAR", "SPOT", "USUAL", "Runs", "Taken", "Ways", "runs_of", "signed"]
+__all__ = ["BUY", "LONGEST", "NEAR", "SPOT", "USUAL", "Runs", "Taken", "Ways", "runs_of", "signed"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from scaleright.catalog import fact
 from scaleright.catalog import model as shape
 from scaleright.costs.regional_power import power_price
 from scaleright.decisions.build_buy import (
@@ -356,15 +357,34 @@ def measure(found: Found) -> Step:
     )
 
 
+_FLEET = ("engines", "chips")
+
+
+def _pooled(found: Found) -> int:
+    """The place of the fleet of chips for servers whose full hours would cost least: what an API
+    may have, that serves many.
+    """
+    server = [bought_as(row["accelerator"])["server"] for row in found.rows]
+    usd_of_work = found.at["usd_per_day"] * found.at["full"]  # if all of its hours had work
+    costs = np.where(server & found.at["served"].astype(bool), usd_of_work, np.nan)
+    return found.taken if np.isnan(costs).all() else int(np.nanargmin(costs))
+
+
 @search
 def energy(found: Found) -> Step:
-    chip, region = found.row["accelerator"], found.of.region
-    busy, full = float(found.now("busy_hours")), min(float(found.now("full")), 1.0)
+    region, place_ = found.of.region, _pooled(found) if found.way == API else found.taken
+    chip = found.rows[place_]["accelerator"]
+    now = {name: float(found.at[name][place_]) for name in ("busy_hours", "full", *_FLEET)}
+    busy, full = now["busy_hours"], min(now["full"], 1.0)
+    if found.way == API:  # many customers share its chips, which are as busy as pooling makes them
+        work = HOURS_PER_DAY * full * now["engines"] * now["chips"]
+        full = fact("aegaeon_utilization_pooled") / 100
+        busy = work / full
     here = machine(chip, "serving")
     made, there = (
         Footprint.of(here, DAYS_PER_YEAR * busy, full, place(where)) for where in (region, "Sweden")
     )
-    said = "At an API somebody else's chips draw it: about " if found.way == API else ""
+    said = f"At an API on {chip} about " if found.way == API else ""
     return Step(
         f"{said}{si(float(made.energy.watt_hours), 'Wh')} of electricity and"
         f" {in_units(float(made.carbon.total), MASSES)} of CO2e a year in {region}.",

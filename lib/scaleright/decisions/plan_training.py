@@ -12,9 +12,10 @@ from scipy.stats import norm
 
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
+from scaleright.decisions.build_buy import bought_as
 from scaleright.decisions.plan_limits import SURE, more, named_run, of_training, rounded, unmet
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, chance, count, in_words, many
-from scaleright.decisions.plan_runs import SPOT, USUAL, Runs, Ways, runs_of
+from scaleright.decisions.plan_runs import BUY, SPOT, USUAL, Runs, Ways, runs_of
 from scaleright.decisions.plan_training_found import (
     Found,
     flop_of,
@@ -149,7 +150,7 @@ def _attempts(of: Workload) -> Iterator[tuple[Workload, tuple[tuple[str, str], .
         yield of, (("own", usual),)
         of = replace(of, owned=None, owned_chips=0)
     rented = (("rent", usual), ("rent", SPOT))
-    yield of, (("own", usual),) if of.data == STAYS else rented
+    yield of, ((BUY, usual),) if of.data == STAYS else rented
 
 
 def _found(of: Workload, name: str, tokens: float, runs: Runs, ways: Ways, place: int) -> Found:
@@ -202,8 +203,11 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
         " published runs were from the model"
     )
     if of.budget_usd:
+        cash = float(found.ways.cash[found.place])
         spread = spread_between(now["low"], now["high"])
-        kept = probability_cheaper(now["usd"], of.budget_usd, spread)
+        if found.ways.bought[found.place]:
+            spread = bought_as(chip)["price_spread"]
+        kept = probability_cheaper(cash, of.budget_usd, spread)
         sure = f"{in_words(kept)} to stay within {usd(of.budget_usd)} ({chance(kept)}); {sure}"
         budget = f", of a budget of {usd(of.budget_usd)}"
     if of.deadline_days:
@@ -217,17 +221,17 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
         mine = f"{workload.owned_chips:,} {workload.owned}"
         because += f"; the {mine} that you own would not, or not for less"
     steps = tuple(step(found) for step in STEPS)
-    spot = " on spot" if row["contract"] == SPOT else ""
-    paid = "own" if found.runs.values["paid"] == "own" else "rent"
+    decision, number, cost = _said(found)
     return Part(
         work=work,
-        decision=f"{paid.capitalize()} {chips:,} {chip}{spot} for {duration(now['days'] * DAY_S)}",
-        number=f"{usd(now['usd'])} for the run{budget}",
+        decision=decision,
+        number=f"{number}{budget}",
         sure=sure,
         because=because + ".",
         steps=steps,
         figures={
-            "usd": now["usd"],
+            "usd": cost,
+            "cash_usd": float(found.ways.cash[found.place]),
             "low_usd": now["low"],
             "high_usd": now["high"],
             "days": now["days"],
@@ -237,4 +241,25 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
             "tokens": row["tokens"],
             "contract": row["contract"],
         },
+    )
+
+
+def _said(found: Found) -> tuple[str, str, float]:
+    """What to do and what it costs, in words; what the run costs [USD]: of chips that are bought
+    the part of their life that it takes.
+    """
+    row, now, place = found.row, found.figures, found.place
+    chips, lasts = row["chips"], duration(now["days"] * DAY_S)
+    spot = " on spot" if row["contract"] == SPOT else ""
+    named = f"{chips:,} {row['accelerator']}"
+    if not (bought := int(found.ways.bought[place])):
+        paid = "Own" if found.runs.values["paid"] == "own" else "Rent"
+        cost = float(now["usd"])
+        return f"{paid} {named}{spot} for {lasts}", f"{usd(cost)} for the run", cost
+    cost, cash = float(found.ways.usd[place]), float(found.ways.cash[place])
+    use = "them" if bought == chips else f"{chips:,} of them"
+    return (
+        f"Buy {bought:,} {row['accelerator']} and train on {use} for {lasts}",
+        f"{usd(cash)} to buy them, of whose life the run takes {usd(cost)}",
+        cost,
     )

@@ -71,7 +71,7 @@ def surely(of: Workload, runs: Runs, ways: Ways, allowed: np.ndarray) -> Ways:
 def within(ways: Ways, of: Workload) -> np.ndarray:
     """Those within deadline and budget."""
     soon = ways.days <= of.deadline_days * ways.margin if of.deadline_days else ways.days > 0
-    return soon & (ways.usd <= of.budget_usd) if of.budget_usd else soon
+    return soon & (ways.cash <= of.budget_usd) if of.budget_usd else soon
 
 
 @lookup
