@@ -94,7 +94,7 @@ def test_the_usual_service_is_that_of_the_plan():
         {of.name: of.default for of in declared(chapter, BOOK)}
         for chapter in ("economics_stack", "plan")
     )
-    same = ("model", "requests_per_day", "contract", "pace_tokens_per_s")
+    same = ("model", "requests_per_day", "pace_tokens_per_s")
     assert [here[of] for of in same] == [there[of] for of in same]
     assert here["traffic"] == there["trace"]
     lengths = trace_terms(there["trace"])

@@ -67,7 +67,7 @@ QUESTIONS = {
     ),
     "which chip for gpt-oss-120b": Question(
         "hardware_compare",
-        {"model": "gpt-oss-120b"} | LOOSE,
+        {"model": "gpt-oss-120b", "paid": "rent"} | LOOSE,
         frozenset({SPEED, RENT}),
         {"contract": "reserved"},
         {RENT, LOAD, PRICE},

@@ -78,7 +78,7 @@ def by_hardware_compare(pages: dict, case: Powered) -> float | None:
         return None
     task = "training" if case.work == "training" else "inference"
     here = {"chip": case.chip, "setting": case.setting, "utilization": case.load, "task": task}
-    return watts_of(*at(here, of.owned.power), case)
+    return watts_of(*at(here, of.any_chip.owned.power), case)
 
 
 def by_hardware_radar(pages: dict, case: Powered) -> float | None:

@@ -55,7 +55,7 @@ def rows(offered: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def own_plan(case: Any, ways: ServiceWays) -> SimpleNamespace:
     """The plan of the reader's own service, in the words of a plan's row."""
     (name, usd), (next_, other) = ways.best, ways.runner_up
-    of, there = ways.taken, usd < float("inf")
+    of, there = ways.taken, ways.taken.fleet.served & (usd < float("inf"))
     chip, used, bought = of.case.accelerator, of.fleet.peak * of.fleet.engine.chips, of.chips
     words = {
         API: charts.phrase("Call an API for {case.model}"),

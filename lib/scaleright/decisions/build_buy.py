@@ -247,10 +247,9 @@ class ServiceWays:
             SimpleNamespace(**vars(case) | {"accelerator": chip}), tables, chips, hosts
         )
         lent = one.fleet.lent
-        figures = {way: where(open_ & one.open[way], usd, NAN) for way, usd in one.usd.items()} | {
-            "fitted": where(lent == "", 1, 0),
-            "known": where(lent == "?", 0, 1),
-        }
+        figures = {way: where(open_ & one.open[way], usd, NAN) for way, usd in one.usd.items()}
+        figures |= {f"{way} fitted": where(lent == "", figures[way], NAN) for way in one.usd}
+        figures |= {f"{way} known": where(lent == "?", NAN, figures[way]) for way in one.usd}
         figures |= {"price_spread": one.price_spread}
         rows = over("services", {chip: list(chips)}, figures)
         places = {way: _least_known(rows, way) for way in one.usd}
@@ -311,7 +310,7 @@ def _least_known(rows: Mapping[str, Any], way: str) -> Any:
     """The place of the accelerator on which a way costs least, of those whose speed was fitted if
     there is one, else of those of which it is known; -1 where there is none.
     """
-    found = [place_of_least(where(rows[of] > 0, rows[way], NAN)) for of in ("fitted", "known")]
+    found = [place_of_least(rows[f"{way} {of}"]) for of in ("fitted", "known")]
     return where(found[0] >= 0, *found)
 
 

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from scaleright.costs.owned_hours import OwnedHour
 from scaleright.costs.serving_doubts import load_spread
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import ChipHour, candidate_rows, considered
@@ -129,6 +130,7 @@ class Priced:
     speed, hour, busy : what it does, what an hour of it costs, and its load
     form : format of the weights, where it serves
     rented_usd, owned_usd : price of a million tokens each way [USD], as `usd`
+    owned : an hour of an owned one
     usd : price of a million tokens at the utilization [USD], nan where it cannot run the workload,
         is not considered or has no price
     idle_usd, busy_usd : the same at the ends of the utilization that comes, see `Busy.ends` [USD]
@@ -148,6 +150,7 @@ class Priced:
     form: Any
     rented_usd: Any
     owned_usd: Any
+    owned: OwnedHour
     usd: Any
     idle_usd: Any
     busy_usd: Any
@@ -201,7 +204,7 @@ class Priced:
             for name, (usd, of, there) in ways.items()
         }
         found |= {"chip": chip, "own": own, "contract": contract, "considered": some}
-        found |= {"form": where(training, "", served.precision)}
+        found |= {"form": where(training, "", served.precision), "owned": owned}
         load = where(own, busy.standing, busy.share)
         hour = ChipHour.of(spec, paid, owned, own)
         return cls._priced(found, speed, hour, busy, load, case.tokens_per_s)

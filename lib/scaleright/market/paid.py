@@ -45,6 +45,7 @@ def taken_accelerator(asked: Any, cheapest: Any, otherwise: str) -> Quantity:
     cheapest : the one on which a case costs least, "" where it runs on none
     otherwise : what stands for it there
 
+    >>> from scaleright.quantity import given
     >>> taken_accelerator("cheapest", given("found", "B300"), "H100 SXM").value
     'B300'
     """

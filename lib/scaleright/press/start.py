@@ -29,7 +29,8 @@ def news(pages: Pages) -> str:
     if not found:
         raise PressError(f"{NEWS} has no list under `### For readers`")
     items = re.split(r"^- ", found[1], flags=re.MULTILINE)[1:]
-    return "\n".join(f"- {' '.join(item.split())}" for item in items[:_SHOWN])
+    shown = (" ".join(item.split()).replace("$", r"\$") for item in items[:_SHOWN])  # no formulas
+    return "\n".join(f"- {item}" for item in shown)
 
 
 def presets(pages: Pages) -> str:

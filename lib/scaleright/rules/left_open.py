@@ -9,7 +9,7 @@ def any_of(options: Iterable[Any], check: Callable[[Any], object]) -> None:
 
     Raises
     ------
-    ValueError : what the check says of the first, if it refuses all.
+    ValueError, LookupError : what the check says of the first, if it refuses all.
 
     >>> any_of(["x", "8"], int)
     >>> any_of(["x", "y"], int)
@@ -20,7 +20,9 @@ def any_of(options: Iterable[Any], check: Callable[[Any], object]) -> None:
     for option in options:
         try:
             check(option)
-        except ValueError as error:
+        except (KeyError, IndexError):
+            raise  # bugs, not wrong input
+        except (ValueError, LookupError) as error:
             said = said or error
         else:
             return
@@ -36,7 +38,7 @@ def on_one(
 
     Raises
     ------
-    ValueError : what the check says, see `any_of`.
+    ValueError, LookupError : what the check says, see `any_of`.
     """
     from scaleright import catalog, market
 
