@@ -136,6 +136,7 @@ def test_news_are_told_in_words_of_readers(tmp_path):
     told = start.news(pages).splitlines()
     assert 3 <= len(told) <= 6 and all(line.startswith("- ") for line in told)
     assert not [line for line in told if "`" in line]
+    assert "$" not in "".join(told).replace(r"\$", "")  # two of them would be a formula
     (tmp_path / "CHANGELOG.md").write_text("# Changes\n")
     pages.book = Book(tmp_path)
     with pytest.raises(PressError, match="For readers"):
