@@ -2,6 +2,7 @@
 workload, by what a year costs, and from which spend a site of one's own pays.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -247,13 +248,15 @@ class ServiceWays:
             SimpleNamespace(**vars(case) | {"accelerator": chip}), tables, chips, hosts
         )
         lent = one.fleet.lent
-        figures = {way: where(open_ & one.open[way], usd, NAN) for way, usd in one.usd.items()}
-        figures |= {f"{way} fitted": where(lent == "", figures[way], NAN) for way in one.usd}
-        figures |= {f"{way} known": where(lent == "?", NAN, figures[way]) for way in one.usd}
-        figures |= {"price_spread": one.price_spread}
+        figures: dict[str, Any] = {"price_spread": one.price_spread}
+        for way, usd in one.usd.items():
+            column, of = _column(way), where(open_ & one.open[way], usd, NAN)
+            figures[column] = of
+            figures[f"{column}_fitted"] = where(lent == "", of, NAN)
+            figures[f"{column}_known"] = where(lent == "?", NAN, of)
         rows = over("services", {chip: list(chips)}, figures)
         places = {way: _least_known(rows, way) for way in one.usd}
-        usd = {way: item(rows[way], place) for way, place in places.items()}
+        usd = {way: item(rows[_column(way)], place) for way, place in places.items()}
         named = {way: word_at([*chips], place) for way, place in places.items()}
         hardware = {way: where(of > 0, of, INFINITY) for way, of in usd.items()}
         name = first_case([(least(hardware)[0] == way, of) for way, of in named.items()], "")
@@ -266,7 +269,7 @@ class ServiceWays:
         bought = {way: item(rows["price_spread"], place) for way, place in places.items()}
         spread = {API: 0.0} | bought | dict.fromkeys((RENT, MULTI_CLOUD), drift)
         many = sum(
-            where(item(rows[way], place) > 0, 1, 0)
+            where(item(rows[_column(way)], place) > 0, 1, 0)
             for way in one.usd
             for place in range(len(chips))
         )
@@ -306,11 +309,16 @@ class ServiceWays:
         return pick(branches | owned, self.taken.says)
 
 
+def _column(way: str) -> str:
+    """A way as the name of a column, by which expressions of a page read it."""
+    return re.sub(r"\W", "_", way)
+
+
 def _least_known(rows: Mapping[str, Any], way: str) -> Any:
     """The place of the accelerator on which a way costs least, of those whose speed was fitted if
     there is one, else of those of which it is known; -1 where there is none.
     """
-    found = [place_of_least(rows[f"{way} {of}"]) for of in ("fitted", "known")]
+    found = [place_of_least(rows[f"{_column(way)}_{of}"]) for of in ("fitted", "known")]
     return where(found[0] >= 0, *found)
 
 
