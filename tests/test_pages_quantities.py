@@ -26,6 +26,7 @@ WITH_ROWS = {
     "inference_roofline",
     "memory_wall",
     "parallelism",
+    "plan",
     "pretraining_cost",
     "pretraining_records",
     "rlhf_cost",

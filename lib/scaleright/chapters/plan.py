@@ -52,9 +52,17 @@ def rows(offered: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {OWN: open_row("Serve your own requests")} | plan_rows(offered)
 
 
+def _finite(usd: Any) -> Any:
+    """What can be said of a cost: nothing (0) of one that is infinite, where another word stands
+    [USD].
+    """
+    return where(usd < float("inf"), usd, 0.0)
+
+
 def own_plan(case: Any, ways: ServiceWays) -> SimpleNamespace:
     """The plan of the reader's own service, in the words of a plan's row."""
     (name, usd), (next_, other) = ways.best, ways.runner_up
+    some, other = other < float("inf"), _finite(other)
     of, there = ways.taken, ways.taken.fleet.served & (usd < float("inf"))
     chip, used, bought = of.case.accelerator, of.fleet.peak * of.fleet.engine.chips, of.chips
     words = {
@@ -73,7 +81,6 @@ def own_plan(case: Any, ways: ServiceWays) -> SimpleNamespace:
     usd = where(there, usd, 0.0)
     lacking = usd - case.budget_usd
     short = charts.phrase("The budget is {lacking:usd} short of the cheapest way that is open.")
-    some = other < float("inf")
     return SimpleNamespace(
         decision=decision,
         usd=usd,
@@ -98,7 +105,7 @@ def _own_steps(case: Any, ways: ServiceWays, decision: Any) -> dict[int, tuple[A
     shown: Any = ""
     for name, usd in ways.usd.items():
         on = " (" + ways.chip[name] + ")" if name in ways.chip else ""
-        said = name + on + ": " + charts.say(usd, "usd") + " a year"
+        said = name + on + ": " + charts.say(_finite(usd), "usd") + " a year"
         shown = where(usd < float("inf"), where(shown == "", said, shown + "; " + said), shown)
     return {
         1: (
@@ -199,7 +206,8 @@ def each_way(ways: ServiceWays) -> Display:
     infinite, told = float("inf"), {}
     for name, usd in ways.usd.items():
         on = " with " + ways.chip[name] if name in ways.chip else ""
-        told[name] = where(usd < infinite, charts.say(usd, "usd") + on, "nothing, it is ruled out")
+        said = charts.say(_finite(usd), "usd") + on
+        told[name] = where(usd < infinite, said, "nothing, it is ruled out")
     api, rent, several, shared, site, room = (
         told[of] for of in (API, RENT, MULTI_CLOUD, COLOCATION, SITE, ROOM)
     )
@@ -219,7 +227,7 @@ def each_way(ways: ServiceWays) -> Display:
 def threshold(ways: ServiceWays) -> Display:
     """From which rent a year a site of one's own pays, under the contract [USD/year]."""
     of = ways.taken
-    usd, hour, chip = of.threshold, of.rents.hour, of.case.accelerator
+    usd, hour, chip = _finite(of.threshold), of.rents.hour, of.case.accelerator
     pays = charts.phrase(
         "At {hour.usd:usd} an hour of {chip} ({of.case.contract}), a site of your own pays above a"
         " rent of {usd:usd} a year."
@@ -228,7 +236,7 @@ def threshold(ways: ServiceWays) -> Display:
         "At {hour.usd:usd} an hour of {chip} ({of.case.contract}) a site of your own never pays: an"
         " owned hour costs as much as a rented one."
     )
-    site_pays = where(usd < float("inf"), pays, never)
+    site_pays = where(of.threshold < float("inf"), pays, never)
     return charts.sentence(
         "{site_pays}",
         provided=hour.there,
@@ -239,15 +247,15 @@ def threshold(ways: ServiceWays) -> Display:
 def branch(ways: ServiceWays) -> Display:
     """The branch that Clarifai's tree takes, its money, and that of the cheapest way."""
     name, usd = ways.best
-    says, its = ways.taken.says, ways.of_the_tree
-    more = its - usd
+    says, its, usd = ways.taken.says, _finite(ways.of_the_tree), _finite(usd)
+    more, there = its - usd, ways.of_the_tree < float("inf")
     same = charts.phrase("That is also the cheapest way that is open to you.")
     dearer = charts.phrase(
         "The cheapest way that is open to you is {name}, at {usd:usd}: {more:usd} a year less."
     )
     found = where(more > 0.005 * usd, dearer, same)
-    costs = where(its < float("inf"), charts.phrase("costs {its:usd} a year"), "is ruled out")
-    found = where(its < float("inf"), found, charts.phrase("The cheapest that is open is {name}."))
+    costs = where(there, charts.phrase("costs {its:usd} a year"), "is ruled out")
+    found = where(there, found, charts.phrase("The cheapest that is open is {name}."))
     return charts.sentence(
         "For your case the tree says <strong>{says}</strong>, which {costs}. {found}",
         provided=ways.taken.fleet.served,

@@ -210,7 +210,7 @@ def _rented(case: Any, tables: DayChoices, fleet: DayFleet) -> tuple[Any, Rents,
         return SimpleNamespace(**vars(case) | {"contract": contract})
 
     bills = {of: day_bill(fleet, tables.hours.rents(under(of)), under(of)) for of in CONTRACTS}
-    name, _ = least({of: bill.best[1] for of, bill in bills.items()})
+    name, _ = least({of: where(fleet.served, bill.best[1], NAN) for of, bill in bills.items()})
     taken = under(
         where(case.contract == BEST, where(name == "", CONTRACTS[0], name), case.contract)
     )
