@@ -54,7 +54,7 @@ def busy(
 @pytest.mark.parametrize("contract", ["reserved", "on demand", "spot"])
 def test_utilization_is_that_of_the_load_of_a_day(pair, contract):
     for of, requests in (("steady", 1e7), ("conversation", 2e5), ("code completion", 1e7)):
-        found, speed = busy(of, requests, contract, pair)
+        found, _ = busy(of, requests, contract, pair)
         row = kinds()[of]
         asked = LOAD, LOAD.input_tokens, row["bunching"], PACE, FIRST_TOKEN_S
         traffic = Traffic(requests, 0.0, row["peak_to_mean"], *asked)
@@ -62,8 +62,31 @@ def test_utilization_is_that_of_the_load_of_a_day(pair, contract):
         day = day_fleet(ENGINES[pair], (*pair, "usual"), traffic, STARTUP_S, 1.0, up)
         hours = day.fixed_hours if contract == "reserved" else day.scaled_hours
         assert found.share.value == pytest.approx(day.utilization(hours).value, rel=1e-5)
-        assert speed.chips.value == day.engine.chips.value
+        assert found.fleet.engine.chips.value == pytest.approx(day.engine.chips.value)
         assert found.fleet.peak.value == day.peak.value
+
+
+def test_traffic_that_is_known_is_served_by_the_engine_that_serves_it_where_it_is_not():
+    pair = "DeepSeek-V3.1", "B200"
+    engines, pace = Engines.of(*([of] for of in pair)), given("pace", PACE)
+    unknown = node_speed(engines, *pair, "usual", LOAD, pace)
+    case = SimpleNamespace(
+        traffic=given("traffic", "conversation"),
+        requests_per_day=given("requests_per_day", 2e7),
+        peak_to_mean=given("peak_to_mean", 1.4),
+    )
+    demand = Demand.of(case, "reserved")
+    known = node_speed(engines, *pair, "usual", LOAD, pace, demand)
+    assert known.chips.value == pytest.approx(unknown.chips.value, rel=0.01)
+    assert known.tokens_per_s.value == pytest.approx(unknown.tokens_per_s.value, rel=0.01)
+    found = demand.busy(known.seated, LOAD, given("utilization", 0.4))
+    fleet, each = found.fleet, found.fleet.engine
+    assert each.reading.value > 0  # other chips read its prompts, in whole groups for all engines
+    chips, groups = fleet.peak * each.chips, fleet.peak * each.reading / each.group
+    assert groups.value == pytest.approx(round(groups.value), abs=1e-6)
+    # what the paid chips write at this share of their full speed is what is asked for
+    written = chips * known.tokens_per_s * found.share * 86400
+    assert written.value == pytest.approx(2e7 * LOAD.output_tokens, rel=1e-6)
 
 
 def test_where_the_traffic_is_unknown_the_utilization_is_as_set_and_nothing_else_changes():

@@ -65,7 +65,7 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
     refusal, kept = _refusal(case, fleet, hour), look_up(simulated_in_words(), case.trace)
     judged = charts.predicted_within(fleet.low, fleet.high, fleet.lent)
     return charts.answer_card(
-        "Run the fleet {how}: {most:whole engines} of {engine.chips:whole} {case.accelerator}.",
+        "Run the fleet {how}: {most:whole engines} of {engine.chips:number 3} {case.accelerator}.",
         "{cheapest:usd}",
         "a day for {case.requests_per_day:whole} requests",
         because="{worth}.",

@@ -10,7 +10,10 @@ from scaleright.quantity import Quantity
 from scaleright.validation.day_fleets import simulated_in_words
 
 ACROSS = "utilization of the busiest time"
-UNPLAYED = "Nothing is served, so that nothing is simulated."
+UNPLAYED = (
+    "Nothing is simulated: no engine serves this, or its prompts are read on chips of their own,"
+    " which the simulation does not play."
+)
 
 
 def latency(found: pd.DataFrame, *depends: Quantity) -> Display:

@@ -118,7 +118,9 @@ def _own_steps(case: Any, ways: ServiceWays, decision: Any) -> dict[int, tuple[A
             charts.phrase("a full engine serves {engine.requests_per_s:number} requests a second"),
         ),
         5: (
-            charts.phrase("{fleet.peak:whole engines} of {each:whole}, {seats:whole} at once each"),
+            charts.phrase(
+                "{fleet.peak:whole engines} of {each:number 3}, {seats:whole} at once each"
+            ),
             charts.phrase("at the busiest time; over the day they are {full:percent} full"),
         ),
     }

@@ -47,7 +47,7 @@ def how_busy(busy: Any, there: Any = True) -> Display:
     idle = where(there, guess, "Nothing is served, so that nothing is busy.")
     return sentence(
         "Your {demand.requests_per_day:whole} requests a day would fill {filled:number 3} engines"
-        " of {fleet.engine.chips:whole chips} at their busiest time and take"
+        " of {fleet.engine.chips:number 3} chips at their busiest time and take"
         " <strong>{engines:whole}</strong>, {stands}: <strong>{load:percent 2}</strong>"
         " utilization, from your traffic. {few}",
         provided=demand.known & there,

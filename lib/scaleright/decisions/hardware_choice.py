@@ -225,7 +225,7 @@ class Priced:
         found : the other fields, but prices
         """
         known, factor = busy.demand.known, load_spread()
-        engines = busy.fleet.peak * busy.engine.chips
+        engines = busy.fleet.peak * busy.fleet.engine.chips
         chips = where(known, engines, whole_groups(speed.groups, tokens_per_s).chips)
         bill, runs = chips * hour.usd, found["considered"] & speed.runs
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scaleright.inference.first_token import first_token_s, front_s
+from scaleright.inference.lengths import Load
 from scaleright.inference.rhythm import Rhythm
 from scaleright.ops import maximum, minimum, where
 
@@ -19,8 +20,8 @@ class CurvePoint:
     plain_s, mixed_s : a step that decodes alone, and one that carries prompts too [s]
     looking_s : part of the mean step in which sequences look back on what came before [s]
     input_tokens : of a prompt [token]
-    apart_s : reading a prompt on other chips, with the wait for half a step of theirs; None or 0
-        where it is read in these steps [s]
+    apart_s, reader_s : reading a prompt on other chips, with the wait for half a step of theirs,
+        and how long it occupies a group of them; None or 0 where it is read in these steps [s]
     """
 
     batch: Any
@@ -30,6 +31,7 @@ class CurvePoint:
     looking_s: Any
     input_tokens: Any
     apart_s: Any = None
+    reader_s: Any = None
 
     @property
     def reading_s(self) -> Any:
@@ -40,6 +42,21 @@ class CurvePoint:
     def carried(self) -> Any:
         """Share of the time in which steps carry prompts [1]."""
         return self.beat.carrying * self.mixed_s / self.step_s
+
+    def reads(self, load: Load) -> tuple[Any, Any, Any, Any]:
+        """Of what reads prompts, the engine, or chips beside it that are as full as it is: the
+        share of its time at full load [1], from one prompt to the next [s], by how much that
+        varies, the standard deviation over the mean [1], and the first token where none waits [s].
+        """
+        varies = load.input_cv * maximum(self.mixed_s - self.plain_s, 0.0) / self.mixed_s
+        own = self.carried, self.carried / self.requests_per_s, varies, self.ttft_s
+        if self.reader_s is None:
+            return own
+        front = front_s(self.input_tokens, self.batch, self.plain_s)
+        each_s = minimum(self.reader_s, 1 / self.requests_per_s)  # groups side by side
+        apart = 1.0, each_s, load.input_cv, self.reader_s + front
+        one, *others = (where(self.reader_s > 0, a, b) for a, b in zip(apart, own, strict=True))
+        return one, *others
 
     @property
     def step_s(self) -> Any:

@@ -123,10 +123,14 @@ class Curve:
 
     def prompt_s(self, tokens: Any) -> Any:
         """A prompt read from its start with nothing beside it, in pieces as large as the engine
-        takes [s].
+        takes, or on the chips that read for it [s].
         """
         piece = minimum(tokens, self.budget)
-        return tokens / piece * self.mixed_s(0.0, piece, tokens / 2, tokens)
+        own_s = tokens / piece * self.mixed_s(0.0, piece, tokens / 2, tokens)
+        if self.reader is None:
+            return own_s
+        apart_s = tokens * self._token_chip_s(tokens / 2) / self.reader[3]
+        return where(self.reader[2] > 0, apart_s, own_s)
 
     def mixed_s(self, beside: Any, chunk: Any, context: Any, length: Any) -> Any:
         """A step that reads prompts beside decoding sequences, but for what these look back on."""
@@ -150,8 +154,8 @@ class Curve:
         reading = beat.beside, beat.chunk, load.prompt_context, load.new_tokens
         mixed_s = self.mixed_s(*reading) + beside
         looking_s = (1 - beat.carrying) * looking + beat.carrying * beside
-        tokens, apart_s = load.input_tokens, self._apart_s(load)
-        return CurvePoint(batch, beat, plain_s, mixed_s, looking_s, tokens, apart_s)
+        apart = self._apart_s(load)
+        return CurvePoint(batch, beat, plain_s, mixed_s, looking_s, load.input_tokens, *apart)
 
     def _beat(self, batch: Any, load: Load) -> Rhythm:
         """How steps are shared; they carry no prompts where others read them."""
@@ -171,19 +175,22 @@ class Curve:
         }
         return replace(beat, **{of: where(apart, to, getattr(beat, of)) for of, to in kept.items()})
 
-    def _token_chip_s(self, load: Load) -> Any:
-        """Seconds of the chips that read prompts for the engine for a token of a prompt [s]."""
-        return self.reader_s + self._over(self.reader, load.prompt_context)
+    def _token_chip_s(self, context: Any) -> Any:
+        """Seconds of the chips that read prompts for the engine for a token of a prompt that looks
+        back on so many [s].
+        """
+        return self.reader_s + self._over(self.reader, context)
 
-    def _apart_s(self, load: Load) -> Any:
+    def _apart_s(self, load: Load) -> tuple[Any, Any]:
         """Reading a prompt on chips of its own, after half a step of theirs, as `disaggregated`
-        has it [s], but for the way of its cache to the engine: a few milliseconds over a fabric.
+        has it [s], but for the way of its cache to the engine: a few milliseconds over a fabric;
+        and for how long it occupies them, in steps that are full [s].
         """
         if self.reader is None:
-            return None
-        _, _, full, chips = (self.reader[place] for place in range(len(IN_STEPS)))
-        tokens = maximum(load.new_tokens, full) + full / 2
-        return tokens * self._token_chip_s(load) / chips
+            return None, None
+        full, chips = self.reader[2], self.reader[3]
+        token_s = self._token_chip_s(load.prompt_context) / chips
+        return (maximum(load.new_tokens, full) + full / 2) * token_s, load.new_tokens * token_s
 
     def reading_chips(self, requests_per_s: Any, load: Load) -> Any:
         """Chips that read the prompts of so many requests a second for the engine, 0 where it reads
@@ -191,7 +198,7 @@ class Curve:
         """
         if self.reader is None:
             return 0.0
-        return requests_per_s * load.new_tokens * self._token_chip_s(load)
+        return requests_per_s * load.new_tokens * self._token_chip_s(load.prompt_context)
 
     def batch_at(self, tpot_s: Any, load: Load) -> Any:
         """Most sequences whose tokens take no longer than `tpot_s`, 0 where there are none [1].

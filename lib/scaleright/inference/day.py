@@ -21,7 +21,7 @@ from scaleright.inference.node_speed import Engines
 from scaleright.inference.paid_engines import Fleet, whole_engines
 from scaleright.inference.reading_queue import late_reading_wait_s, reading_wait_s
 from scaleright.inference.traffic import NINETEEN_OF_TWENTY, bunching_in, load_at
-from scaleright.ops import floor, maximum, minimum, sqrt, where
+from scaleright.ops import ceil, floor, maximum, minimum, sqrt, where
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 LEAST_FILLED = 0.1
@@ -91,7 +91,7 @@ class DayEngine:
     """One kind of engine and how a day's traffic sits in it.
 
     kept : 1 where it keeps pace and first token, 0 where not
-    chips, seats : of it [1]
+    chips, seats : of it, with its part of the chips that read prompts for it [1]
     requests_per_s : that it serves at most [1/s]
     service_s : for which a request sits, if all seats are taken [s]
     ttft_s : within which nineteen of twenty who find a free seat have their first token, the
@@ -101,6 +101,9 @@ class DayEngine:
     bunching : of the traffic in a window of sitting and waiting [1]
     patience : allowed wait over the time of sitting [1]
     filled : share of its full load up to which prompts do not wait too long for each other [1]
+    reading, group : chips of its `chips` that read prompts for it, 0 where it does itself, which
+        work in groups of so many [1]
+    spare : chips of its `chips` that would not be there if a group had any size [1]
     """
 
     kept: Any
@@ -113,6 +116,9 @@ class DayEngine:
     bunching: Any
     patience: Any
     filled: Any = 1.0
+    reading: Any = 0.0
+    group: Any = 1.0
+    spare: Any = 0.0
 
     @classmethod
     def of(cls, one: Curve, traffic: Traffic) -> DayEngine:
@@ -122,8 +128,7 @@ class DayEngine:
         taken = maximum(seats, 1.0)
         at = one.at(taken, load)
         found = cls.seated(one, taken, at, traffic)
-        alone = True if one.reader is None else one.reader[2] <= 0
-        kept = (seats >= 1) & alone & (found.ttft_s <= traffic.ttft_s)
+        kept = (seats >= 1) & (found.ttft_s <= traffic.ttft_s)
         return replace(
             found,
             kept=where(kept, 1.0, 0.0),
@@ -140,13 +145,14 @@ class DayEngine:
         longer = one.prompt_s(traffic.long_tokens * fresh) - one.prompt_s(load.new_tokens)
         service_s = taken / at.requests_per_s
         longer_s = maximum(longer, 0.0)
-        patient_s = maximum(traffic.ttft_s - at.ttft_s - longer_s, 0.0)
+        patient_s = maximum(traffic.ttft_s - at.reads(load)[-1] - longer_s, 0.0)
         bunches = bunching_in(traffic.bunching, service_s + patient_s)
         ttft_s, filled = _first_token(at, longer_s, bunches, traffic)
         wait_s = maximum(traffic.ttft_s - ttft_s, 0.0)
+        reading = one.reading_chips(at.requests_per_s, load)
         return cls(
             1.0,
-            one.chips,
+            one.chips + reading,
             taken,
             at.requests_per_s,
             service_s,
@@ -155,6 +161,8 @@ class DayEngine:
             bunches,
             wait_s / service_s,
             filled,
+            reading,
+            1.0 if one.reader is None else one.reader[3],
         )
 
     @classmethod
@@ -167,6 +175,19 @@ class DayEngine:
         tpot_s = service_s / traffic.load.output_tokens
         of = chips, seats, requests_per_s, service_s, ttft_s, tpot_s
         return cls(1.0, *of, bunches, wait_s / service_s)
+
+    @property
+    def alone(self) -> bool:
+        """Whether no engine that it may be has other chips read prompts for it."""
+        return isinstance(self.reading, float) and not self.reading
+
+    def of_many(self, engines: Any) -> DayEngine:
+        """One of so many, with its part of the whole groups that read prompts for them all."""
+        if self.alone:
+            return self
+        whole = ceil(engines * self.reading / self.group - 1e-9) * self.group / engines
+        spare = whole - self.reading
+        return replace(self, chips=self.chips + spare, reading=whole, spare=spare)
 
     def needed(self, requests_per_s: Any) -> Any:
         """Engines that so many requests in a second fill, with room for chance and bunches [1]."""
@@ -185,13 +206,13 @@ def _first_token(at: CurvePoint, longer_s: Any, bunches: Any, traffic: Traffic) 
     Source: means add, and so do the squares of what two independent times lie above them.
     """
     most = 1 / (1 + NINETEEN_OF_TWENTY * sqrt(bunches))
-    varies = traffic.load.input_cv * maximum(at.mixed_s - at.plain_s, 0.0) / at.mixed_s
-    read_s, busy = at.carried / at.requests_per_s, minimum(most * at.carried, 0.95)
+    full, read_s, varies, first_s = at.reads(traffic.load)
+    busy = minimum(most * full, 0.95)
     lasts_s = read_s * (1 + varies * varies) / (1 - busy)
-    clumping = 1 + bunching_in(traffic.bunching, lasts_s) * most * at.requests_per_s * lasts_s
+    clumping = 1 + bunching_in(traffic.bunching, lasts_s) * most * full * lasts_s / read_s
     of = busy, read_s, varies, clumping
     waits_s = maximum(late_reading_wait_s(*of) - reading_wait_s(*of), 0.0)
-    alone_s, full_s = at.ttft_s + longer_s, at.ttft_s + sqrt(longer_s**2 + waits_s**2)
+    alone_s, full_s = first_s + longer_s, first_s + sqrt(longer_s**2 + waits_s**2)
     share = (traffic.ttft_s - alone_s) / maximum(full_s - alone_s, 1e-9)
     kept_s = maximum(minimum(full_s, traffic.ttft_s), alone_s)
     return kept_s, most * minimum(maximum(share, LEAST_FILLED), 1.0)
@@ -230,16 +251,21 @@ def _fewest(
     best, fewest, quickest, fits = None, float("inf"), float("inf"), False
     for place in range(sum(name.startswith("chips ") for name in row)):
         one = DayEngine.of(curve_at(row, place), traffic)
-        whole = whole_engines(one.needed(traffic.peak_per_s), available)
-        chips = where(one.kept > 0, maximum(whole, least) * one.chips, float("inf"))
+        whole = maximum(whole_engines(one.needed(traffic.peak_per_s), available), least)
+        one = one.of_many(whole)
+        chips = where(one.kept > 0, whole * one.chips, float("inf"))
         quickest = where(one.ttft_s < quickest, one.ttft_s, quickest)
         fits = fits | (one.ttft_s < float("inf"))
         pairs = zip(vars(one).values(), vars(best or one).values(), strict=True)
-        best = DayEngine(*(where(chips < fewest, this, other) for this, other in pairs))
+        kinds = (
+            this if this is other else where(chips < fewest, this, other) for this, other in pairs
+        )
+        best = DayEngine(*kinds)
         fewest = where(chips < fewest, chips, fewest)
     there = fewest < float("inf")
+    beside = {name: getattr(best, name) for name in ("reading", "group", "spare")}
     of = {name: where(there, value, float("nan")) for name, value in vars(best).items()}
-    return DayEngine(**of), there, fits, quickest
+    return DayEngine(**of | beside), there, fits, quickest
 
 
 @search

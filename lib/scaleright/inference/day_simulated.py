@@ -78,6 +78,11 @@ class DayCase:
     interruptions_per_hour: float = 0.0
     seed: int = 0
 
+    @property
+    def played(self) -> bool:
+        """Whether it is: an engine serves, and reads its prompts itself."""
+        return bool(value_of(self.fleet.served)) and not value_of(self.fleet.engine.reading)
+
     def run(self, engines: int, requests_per_s: float) -> Run:
         """So many engines at a steady mean rate."""
         part = min(1.0, MOST / LEAST_S / requests_per_s)
@@ -128,7 +133,7 @@ def _run(
 
 @simulation
 def peak_with(case: DayCase, engines: int) -> Peak | None:
-    """The busiest time of a day with so many engines; None where nothing is served or nobody comes.
+    """The busiest time of a day with so many engines; None where it is not played or nobody comes.
 
     Parameters
     ----------
@@ -136,7 +141,7 @@ def peak_with(case: DayCase, engines: int) -> Peak | None:
     engines : that run [1]
     """
     fleet = case.fleet
-    if not value_of(fleet.served):
+    if not case.played:
         return None
     rate = float(value_of(fleet.traffic.peak_per_s))
     run = case.run(engines, rate) if rate > 0 else None
@@ -166,7 +171,7 @@ def peaks(case: DayCase, usd_per_engine_hour: float) -> pd.DataFrame:
     usd_per_million of that time [USD].
     """
     fleet = case.fleet
-    if not value_of(fleet.served):
+    if not case.played:
         return pd.DataFrame()
     asked = int(value_of(fleet.peak))
     filled = float(value_of(fleet.traffic.peak_per_s)) / float(
@@ -225,14 +230,14 @@ class PlayedDay:
 
 @simulation
 def day_simulated(case: DayCase, most: int = MOST_A_DAY, every_h: float = 0.5) -> PlayedDay | None:
-    """A whole day with autoscaling; None where nothing is served or nobody comes.
+    """A whole day with autoscaling; None where it is not played or nobody comes.
 
     With more than so many requests its hours, and the time in which engines start, pass so many
     times faster: long as requests sit, hours are still long beside them.
     """
     fleet, load = case.fleet, case.fleet.traffic
     mean = float(value_of(load.mean_per_s)) * (1 - float(value_of(load.waits)))
-    if not value_of(fleet.served) or mean <= 0:
+    if not case.played or mean <= 0:
         return None
     stretch_s = every_h * SECONDS_PER_HOUR
     steps = round(HOURS_PER_DAY / every_h)

@@ -147,7 +147,7 @@ class Demand:
         for it; its first token is promised within `FIRST_TOKEN_S`, or twice its own.
         """
         at = one.at(of.batch, load)
-        traffic = self._traffic(load, maximum(FIRST_TOKEN_S, 2 * at.ttft_s))
+        traffic = self._traffic(load, maximum(FIRST_TOKEN_S, 2 * at.reads(load)[-1]))
         return replace(DayEngine.seated(one, of.batch, at, traffic), kept=of.kept, chips=of.chips)
 
     def measured(
@@ -166,18 +166,17 @@ class Demand:
         """The whole engines of a kind that it takes, for such requests."""
         traffic = self._traffic(load)
         peak = whole_engines(engine.needed(traffic.peak_per_s), self.available)
-        return Fleet(engine, peak, STARTUP_S / SECONDS_PER_HOUR, 1.0, self.available, traffic)
+        return Fleet(
+            engine.of_many(peak), peak, STARTUP_S / SECONDS_PER_HOUR, 1.0, self.available, traffic
+        )
 
-    def score(self, of: DayEngine, score: Any, load: Load, reader: Any = None) -> Any:
+    def score(self, of: DayEngine, score: Any, load: Load) -> Any:
         """Of an engine among others, of which the highest is taken: where the traffic is known, the
-        fewer chips its busiest time takes the higher; those for which others read prompts come
-        last, since `day_fleet` has none.
-
-        reader : of the engine's curve
+        fewer chips its busiest time takes the higher.
         """
-        near = 0.0 if reader is None else where(reader[2] > 0, _FAR, 0.0)
-        chips = self.fleet(of, load).peak * of.chips
-        return where(self.known & (of.kept > 0), 2 * _FAR - near - chips, score)
+        fleet = self.fleet(of, load)
+        chips = fleet.peak * fleet.engine.chips
+        return where(self.known & (of.kept > 0), _FAR - chips, score)
 
     def busy(
         self, engine: DayEngine, load: Load, as_set: Any, hours: Sequence[float] = HOURS

@@ -216,8 +216,7 @@ def _weighed(of: AtPace, load: Load, demand: Any) -> tuple[Sequence, Any]:
         return every, None
     at = [demand.seated(one, of, load) for one, (of, _) in zip(known, every, strict=True)]
     scores = [
-        demand.score(seated, score, load, one.reader)
-        for seated, one, (_, score) in zip(at, known, every, strict=True)
+        demand.score(seated, score, load) for seated, (_, score) in zip(at, every, strict=True)
     ]
     scored = [(of, score) for (of, _), score in zip(every, scores, strict=True)]
     return scored, foremost([*zip(at, scores, strict=True)])

@@ -61,7 +61,8 @@ def foremost(found: Sequence[tuple[Any, Any]]) -> Any:
     best, most = found[0]
     for this, score in found[1:]:
         pairs = zip(vars(this).values(), vars(best).values(), strict=True)
-        best = type(best)(*(where(score > most, one, other) for one, other in pairs))
+        found = (one if one is other else where(score > most, one, other) for one, other in pairs)
+        best = type(best)(*found)
         most = maximum(score, most)
     return best
 

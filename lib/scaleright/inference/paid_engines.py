@@ -131,7 +131,7 @@ class Fleet:
         return HOURS_PER_DAY * self.traffic.mean_per_s / (self.engine.requests_per_s * FILL)
 
     def utilization(self, engine_hours: Any) -> Any:
-        """Tokens of a day over those that so many paid engine hours could write [1]."""
-        return utilization_of(
-            self.traffic.requests_per_day, self.engine.requests_per_s, engine_hours
-        )
+        """Tokens of a day over those that the chips of so many engine hours could write [1]."""
+        of = self.engine
+        share = utilization_of(self.traffic.requests_per_day, of.requests_per_s, engine_hours)
+        return share if of.alone else share * (1 - of.spare / of.chips)
