@@ -179,7 +179,13 @@ def test_nobody_served_is_nothing_simulated(at):
 )
 def test_what_no_engine_gives_is_refused_with_what_it_would_take(values, words):
     with pytest.raises(ParameterError, match=words):
-        validate(declared("load_of_a_day", BOOK), values)
+        validate(declared("load_of_a_day", BOOK), {"accelerator": "H100 SXM"} | values)
+
+
+def test_the_cheapest_accelerator_is_sought_among_those_that_serve():
+    validate(declared("load_of_a_day", BOOK), {"model": "DeepSeek-V3.1"})
+    with pytest.raises(ParameterError, match="less than one RTX 5090 costs in a year"):
+        validate(declared("load_of_a_day", BOOK), {"budget_usd_per_year": 100.0})
 
 
 def test_an_engine_that_serves_is_let_through():

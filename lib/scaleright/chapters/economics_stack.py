@@ -12,6 +12,7 @@ from scaleright.costs.serving_choices import ServingChoices
 from scaleright.decisions.economics_served import OWNED, RENT, VOLUME, Served
 from scaleright.decisions.economics_stack import LAYER_OF, chip_costs
 from scaleright.inference.demand import usual_peaks
+from scaleright.market import BEST
 from scaleright.ops import where
 from scaleright.quantity import choose, least
 
@@ -22,9 +23,10 @@ CLEAR = 1.25
 
 def controls(case: Any) -> tuple[Controls, ServingChoices]:
     """The controls of the page, and the rows of what they choose."""
-    tables = ServingChoices.of(*(case[of].choices for of in ("model", "accelerator", "setting")))
+    choices = {of: case[of].choices for of in ("model", "accelerator", "setting")}
+    chips = [name for name in choices["accelerator"] if name != BEST]
+    tables = ServingChoices.of(choices["model"], chips, choices["setting"])
     live = charts.controls(case)
-    live.follow("accelerator", tables.chips, chip_usd="chip_usd")
     live.follow("traffic", usual_peaks())
     return live, tables
 
@@ -46,14 +48,17 @@ def answer(
     close = charts.phrase("Not by much: the next layer takes {next_one:percent}.")
     likely = where(next_one < share / CLEAR, clear, close)
     judged = charts.predicted_within(speed.low, speed.high, speed.lent)
+    cheapest = charts.phrase(", the cheapest of {served.many:whole} accelerators")
+    among = where(served.many > 1, cheapest, "")
     return charts.answer_card(
         "{lead} of your bill is {layer}: {share:percent}.",
         "{total:usd}",
         "a month for {month.chips:whole accelerators}, all in",
         "{likely}",
         "Doubling {driver} adds {more:percent}; idle hours take {idle:percent} of the bill.",
-        "{case.requests_per_day:whole} requests a day to {case.model} on {case.accelerator} {paid},"
-        " which work {month.utilization:percent} of the time. The API asks {month.usd.api:usd} for"
+        "{case.requests_per_day:whole} requests a day to {case.model} on"
+        " {case.accelerator} {paid}{among}, which work {month.utilization:percent} of the time. The"
+        " API asks {month.usd.api:usd} for"
         " the same month.",
         provided=served.known,
         otherwise="There is no bill: {served.why_not}.",

@@ -5,14 +5,23 @@ from typing import Any
 from scaleright import charts
 from scaleright.catalog import fact
 from scaleright.charts import Display
+from scaleright.charts.busy import engine_size
 from scaleright.charts.live import Controls
-from scaleright.costs.day_bills import BASE, FIXED, SCALED, DayBill, YearAhead, plan_choice
+from scaleright.costs.day_bills import (
+    BASE,
+    FIXED,
+    SCALED,
+    CheapestDay,
+    DayBill,
+    YearAhead,
+    plan_choice,
+)
 from scaleright.costs.day_choices import DayChoices
 from scaleright.inference.day import DayFleet
 from scaleright.inference.day_simulated import Peak
 from scaleright.inference.paid_engines import whole_engines
 from scaleright.inference.traffic import NINETEEN_OF_TWENTY
-from scaleright.market import PaidHour, Rents
+from scaleright.market import BEST, PaidHour
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Quantity, look_up
 from scaleright.ranges import Ends
@@ -24,12 +33,14 @@ from scaleright.validation.serving_rates import at_rates, first_token_gap
 HOUR, ENGINES, FROM_START, SPENT = "hour of the day", "engines", "day from today", "USD spent"
 """Axes of the charts."""
 BASED = "as a base under the contract with bursts by the hour"
+NAMELESS = "a rent of your own is that of one accelerator. Name it."
 NO_BILL = "There is no bill."
 
 
 def controls(case: Any) -> tuple[Controls, DayChoices]:
     """The controls of the page, and the rows of what they choose."""
-    tables = DayChoices.of(*(case[of].choices for of in ("model", "accelerator")))
+    chips = [name for name in case["accelerator"].choices if name != BEST]
+    tables = DayChoices.of(case["model"].choices, chips)
     return charts.controls(case).follow("trace", tables.usual()), tables
 
 
@@ -47,10 +58,11 @@ def _refusal(case: Any, fleet: DayFleet, hour: PaidHour) -> Any:
     return first_case(cases, none)
 
 
-def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak | None) -> Display:
+def answer(found: CheapestDay, seen: Peak | None) -> Display:
     """The answer card: engines, utilization, the price of a million tokens, what scaling saves."""
+    case, fleet, rents, bill = found.case, found.fleet, found.rents, found.bill
     hour, (best, cheapest), engine = rents.hour, bill.best, fleet.engine
-    there = fleet.served & hour.there & rents.by_the_hour.there
+    there = fleet.served & hour.there & rents.by_the_hour.there & ~found.nameless
     how = first_case([(best == FIXED, "at a fixed size"), (best == SCALED, SCALED)], BASED)
     usd, saving, busy, most = bill.usd_per_million(), bill.saving, bill.utilization, fleet.peak
     (low, high), dear = bill.ends(bill.cheapest), rents.by_the_hour.usd / hour.usd
@@ -62,12 +74,18 @@ def answer(case: Any, fleet: DayFleet, bill: DayBill, rents: Rents, seen: Peak |
     )
     worth = where(saving > 0.005, saved, lost)
     worth = where(most <= 1, "One engine is the least there is to scale", worth)
-    refusal, kept = _refusal(case, fleet, hour), look_up(simulated_in_words(), case.trace)
+    refusal, kept = (
+        where(found.nameless, NAMELESS, _refusal(case, fleet, hour)),
+        look_up(simulated_in_words(), case.trace),
+    )
+    size = engine_size(engine)
+    cheapest_of = charts.phrase(", the cheapest of {found.many:whole} accelerators")
+    among = where(found.many > 1, cheapest_of, "")
     judged = charts.predicted_within(fleet.low, fleet.high, fleet.lent)
     return charts.answer_card(
-        "Run the fleet {how}: {most:whole engines} of {engine.chips:number 3} {case.accelerator}.",
+        "Run the fleet {how}: {most:whole engines} of {size} {case.accelerator}.",
         "{cheapest:usd}",
-        "a day for {case.requests_per_day:whole} requests",
+        "a day for {case.requests_per_day:whole} requests (contract: {case.contract}){among}",
         because="{worth}.",
         also="So many run at the busiest time, at {full:percent} utilization. Run as you set it"
         " ({case.scaling}), the fleet has {busy:percent} over the day, and a million output tokens"

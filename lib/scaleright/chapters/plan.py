@@ -8,6 +8,7 @@ import pandas as pd
 
 from scaleright import catalog, charts
 from scaleright.charts import Display
+from scaleright.charts.busy import engine_size
 from scaleright.charts.live import Controls
 from scaleright.costs.day_choices import DayChoices
 from scaleright.decisions.build_buy import (
@@ -100,7 +101,7 @@ def _own_steps(case: Any, ways: ServiceWays, decision: Any) -> dict[int, tuple[A
     """What to do and why in the steps that follow the controls, by number."""
     of = ways.taken
     fleet, full = of.fleet, of.fleet.utilization(24.0 * of.fleet.peak)
-    engine, each, reads = fleet.engine, fleet.engine.chips, fleet.traffic.load.input_tokens
+    engine, each, reads = fleet.engine, engine_size(fleet.engine), fleet.traffic.load.input_tokens
     writes, seats, chip = fleet.traffic.load.output_tokens, fleet.engine.seats, of.case.accelerator
     shown: Any = ""
     for name, usd in ways.usd.items():
@@ -118,9 +119,7 @@ def _own_steps(case: Any, ways: ServiceWays, decision: Any) -> dict[int, tuple[A
             charts.phrase("a full engine serves {engine.requests_per_s:number} requests a second"),
         ),
         5: (
-            charts.phrase(
-                "{fleet.peak:whole engines} of {each:number 3}, {seats:whole} at once each"
-            ),
+            charts.phrase("{fleet.peak:whole engines} of {each}, {seats:whole} at once each"),
             charts.phrase("at the busiest time; over the day they are {full:percent} full"),
         ),
     }

@@ -21,6 +21,18 @@ def utilization_source(busy: Any) -> Quantity | str:
     return where(busy.demand.known, "from your traffic", "as set") if busy else "as set"
 
 
+def engine_size(engine: Any) -> Quantity | str:
+    """The chips of an engine, in words: whole, but for its part of those that read prompts for
+    several.
+    """
+    whole = phrase("{engine.chips:whole}")
+    return (
+        whole
+        if engine.alone
+        else where(engine.reading > 0, phrase("{engine.chips:number 3}"), whole)
+    )
+
+
 def how_busy(busy: Any, there: Any = True) -> Display:
     """The utilization, and the engines and the traffic that it follows from.
 
@@ -35,6 +47,7 @@ def how_busy(busy: Any, there: Any = True) -> Display:
     if demand.stands is not True:
         given_back = "of which each hour of the day keeps those that it takes"
         stands = where(demand.stands, stands, given_back)
+    size = engine_size(fleet.engine)
     few = where(
         engines <= 1,
         "One engine is the least there is, whatever the traffic.",
@@ -47,7 +60,7 @@ def how_busy(busy: Any, there: Any = True) -> Display:
     idle = where(there, guess, "Nothing is served, so that nothing is busy.")
     return sentence(
         "Your {demand.requests_per_day:whole} requests a day would fill {filled:number 3} engines"
-        " of {fleet.engine.chips:number 3} chips at their busiest time and take"
+        " of {size} chips at their busiest time and take"
         " <strong>{engines:whole}</strong>, {stands}: <strong>{load:percent 2}</strong>"
         " utilization, from your traffic. {few}",
         provided=demand.known & there,

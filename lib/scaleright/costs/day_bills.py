@@ -4,18 +4,21 @@ year that grow with demand.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple, Self
 
 from scaleright.costs.commitment import CHANGE, mean_price_over_first
+from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.serving_doubts import load_spread
 from scaleright.costs.tokens import MILLION
 from scaleright.formulas import NON_NEGATIVE, POSITIVE, Domain, closed_form, lookup
 from scaleright.inference.day import DayFleet
 from scaleright.inference.paid_engines import FILL
 from scaleright.information import Choice
-from scaleright.market import Rents, unfixed, yearly_drift
-from scaleright.ops import exp, log, maximum, minimum, sqrt, where
-from scaleright.quantity import given, least, pick
+from scaleright.market import BEST, Rents, taken_accelerator, unfixed, yearly_drift
+from scaleright.ops import exp, item, log, maximum, minimum, sqrt, where
+from scaleright.quantity import given, least, over, pick
+from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.ranges import Ends
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR
 
@@ -177,6 +180,47 @@ def day_bill(fleet: DayFleet, rents: Rents, case: Any) -> DayBill:
     best = least({name: of.usd_per_day for name, of in plans.items()})
     chosen = (pick({name: of[at] for name, of in plans.items()}, case.scaling) for at in range(3))
     return DayBill(fleet, plans, Plan(*chosen), best)
+
+
+@dataclass(frozen=True)
+class CheapestDay:
+    """A case of a day on the accelerator that it names, or on the one on which the day costs least.
+
+    case : on it, under the contract that is taken
+    fleet, rents, bill : there
+    many : accelerators that serve the day at a price, of which it is the cheapest [1]
+    nameless : whether a rent of the reader's own is that of no accelerator that is named
+    """
+
+    case: SimpleNamespace
+    fleet: DayFleet
+    rents: Rents
+    bill: DayBill
+    many: Any
+    nameless: Any
+
+    @classmethod
+    def of(cls, case: Any, tables: DayChoices) -> Self:
+        """That of a case of quantities, whose accelerator and contract may be `market.BEST`."""
+        names, any_of = tables.hours.names, case.accelerator == BEST
+        chip = given("chip", names[0])
+        _, fleet, rents, bill = cls._on(case, tables, chip)
+        there = fleet.served & rents.hour.there & rents.by_the_hour.there
+        usd = where((any_of | (case.accelerator == chip)) & there, bill.best[1], float("nan"))
+        rows = over("days", {chip: list(names)}, {"usd": usd})
+        place = place_of_least(rows["usd"])
+        found = where(place < 0, names[0], word_at([*names], place))
+        many = sum(where(item(rows["usd"], at) > 0, 1, 0) for at in range(len(names)))
+        taken = taken_accelerator(case.accelerator, found, names[0])
+        nameless = any_of & (case.rent_usd_per_hour > 0)
+        return cls(*cls._on(case, tables, taken), many, nameless)
+
+    @staticmethod
+    def _on(case: Any, tables: DayChoices, chip: Any) -> tuple[Any, DayFleet, Rents, DayBill]:
+        """A case on an accelerator, with the fleet, the rents and the bill of its day."""
+        there = tables.on_chip(case, chip)
+        fleet, rents = tables.fleet(there), tables.hours.rents(there)
+        return there, fleet, rents, day_bill(fleet, rents, there)
 
 
 @lookup

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any, Self
 
 from scaleright.catalog import shared
@@ -14,7 +15,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
 from scaleright.inference.prefix_cache import kept_share, stays_s
 from scaleright.inference.traffic import TRACES, trace_terms
-from scaleright.market import Hours
+from scaleright.market import TERM_YEARS, Hours
 from scaleright.ops import where
 from scaleright.quantity import choose, given
 from scaleright.training.goodput import available_share
@@ -73,6 +74,17 @@ class DayChoices:
             case.ttft_s,
         )
 
+    def on_chip(self, case: Any, accelerator: Any) -> SimpleNamespace:
+        """A case on an accelerator, under the contract that it names, or that of a year at most
+        under which hours around the clock cost least; a rent of the reader's own is that of the
+        accelerator that it names.
+        """
+        rent = where(case.accelerator == accelerator, case.rent_usd_per_hour, 0.0)
+        own = {"accelerator": accelerator, "rent_usd_per_hour": rent}
+        there = SimpleNamespace(**vars(case) | own)
+        there.contract, _ = self.hours.contract(there, HOURS_PER_DAY, TERM_YEARS)
+        return there
+
     def up_on_spot(self, case: Any) -> Any:
         """Share of its paid time in which an engine on spot is up [1]."""
         often, startup_s = case.interruptions_per_day, MINUTE_S * case.startup_minutes
@@ -114,7 +126,7 @@ def fitting(model: str, accelerator: str, trace: str) -> float:
     terms = terms["long_tokens"], terms["bunching"]
     found = [(0.0, 1.0)]
     for one in engines_in(model, accelerator)[1]:
-        if one.reader or one.slots(load) < 1:
+        if one.slots(load) < 1:
             continue
         kept, of = 1.0, None
         for _ in range(_TURNS):  # half of the way each turn, since less kept is more to keep
@@ -149,7 +161,7 @@ def require_engine(
     share = terms["cached_share"] if cached_share is None else cached_share
     kept = 1.0 if prefixes == ALL else fitting(model, accelerator, trace)
     load = _load(terms, share * kept)
-    own = [one for one in engines_in(model, accelerator)[1] if not one.reader]
+    own = engines_in(model, accelerator)[1]
     if not own or all(one.slots(load) < 1 for one in own):
         raise ValueError("no node of it holds the model and a request; choose another accelerator")
     terms = terms["long_tokens"], terms["bunching"]

@@ -15,13 +15,13 @@ from scaleright.decisions.economics_stack import (
     stack_bill,
     waiting_usd_per_month,
 )
-from scaleright.inference.demand import Busy, Demand
-from scaleright.inference.lengths import Load
-from scaleright.inference.node_speed import NodeSpeed, node_speed
+from scaleright.decisions.serving_options import OWN_IT, RENT_IT, ServingOptions
+from scaleright.inference.demand import Busy
+from scaleright.inference.node_speed import NodeSpeed
 from scaleright.market import cost_factor, unfixed, yearly_drift
 from scaleright.ops import maximum, where
 from scaleright.quantity import at, choose, given
-from scaleright.quantity.graph import parameter
+from scaleright.quantity.graph import derived, parameter
 from scaleright.ranges import Ends, interval_of
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR
 
@@ -45,6 +45,7 @@ RENT = "the rent of an hour"
 VOLUME = "the requests a day"
 LEADING = (VOLUME, RENT, "the price of a chip", "the number of people", "the data moved out")
 """Volume and prices, which a reader sets against each other first."""
+NAMELESS = "a rent or a price of your own is that of one accelerator; name it"
 BEST = {"rent_over_listed": 1.0}
 """Inputs that no control gives, at their best estimates."""
 
@@ -61,6 +62,8 @@ class Served:
     bill : of the month, by the parts of the stack [USD/month]
     rent : what the rent is over the one that is paid, an input that only ends move [1]
     free_usd : the whole bill at such a rent [USD/month]
+    many : accelerators of which this is the cheapest [1]
+    nameless : whether a rent or a price of the reader's own is that of no accelerator that is named
     """
 
     case: Any
@@ -72,6 +75,8 @@ class Served:
     bill: StackBill
     rent: Any
     free_usd: Any
+    many: Any
+    nameless: Any
 
     @classmethod
     def of(cls, case: Any, tables: ServingChoices) -> Self:
@@ -80,34 +85,33 @@ class Served:
         output_tokens, cached_share, lead_months, people, moved_gb_per_month, stored_tb,
         compliance_usd_per_year.
         """
-        case = _placed(case, tables)
-        chip, _, factors = tables.chosen(case)
-        load = Load(case.input_tokens, case.output_tokens, case.cached_share)
-        # an owner keeps the hours day and night, a tenant as the contract binds
-        contract = where(case.way == OWNED, "reserved", case.contract)
-        demand = Demand.of(case, contract)
-        engine = case.model, case.accelerator, case.precision
-        speed = node_speed(tables.engines, *engine, load, case.pace_tokens_per_s, demand)
-        busy = demand.busy(speed.seated, load, 1.0)
-        case, paid, rent = busy.filled(case), tables.paid(case), given("rent_over_listed", 1.0)
-        of = case.chip_usd, factors["drawn"], chip.age_years
-        terms = Ownership.build(*of, factors["usd_per_kwh"], factors)
+        owns = case.way == OWNED
+        options = ServingOptions.of(_placed(case, tables), tables, where(owns, OWN_IT, RENT_IT))
+        of, rent = options.taken, given("rent_over_listed", 1.0)
+        speed, busy, paid, factors = of.speed, of.busy, of.paid, of.factors
+        usd = derived("chip_usd_paid", of.case.chip_usd)
+        case = SimpleNamespace(**vars(of.case) | {"chip_usd": usd})
+        what = usd, factors["drawn"], of.chip.age_years
+        terms = Ownership.build(*what, factors["usd_per_kwh"], factors)
         month = Serving.of(case, speed, *paid).month(case.requests_per_day, speed, busy, terms)
         owner = terms.owned_usd_per_year(HOURS_PER_DAY * busy.standing)
         loose = tables.hours.rents(case).by_the_hour.usd
         moved = month._replace(usd=month.usd._replace(rented=month.usd.rented * rent))
         here, free = (_bill(case, of, owner, terms, factors, loose) for of in (month, moved))
-        return cls(case, speed, busy, paid, month, owner, here, rent, free.total)
+        found = options.ways, options.nameless
+        return cls(case, speed, busy, paid, month, owner, here, rent, free.total, *found)
 
     @property
     def known(self) -> Any:
         """Whether an engine keeps the pace and its hours have a price."""
-        return self.speed.served & ((self.case.way == OWNED) | self.paid.hour.there)
+        paid = (self.case.way == OWNED) | self.paid.hour.there
+        return self.speed.served & paid & ~self.nameless
 
     @property
     def why_not(self) -> Any:
         """Why there is no bill, in words; empty where there is one."""
-        return where(self.speed.served, self.paid.hour.why, self.speed.why_not)
+        why = where(self.speed.served, self.paid.hour.why, self.speed.why_not)
+        return where(self.nameless, NAMELESS, why)
 
     @property
     def million_tokens(self) -> Any:
@@ -155,13 +159,17 @@ class Served:
 
 
 def _placed(case: Any, tables: ServingChoices) -> SimpleNamespace:
-    """A case whose accelerators stand in a data center if they are rented, with the usual price of
-    power there, and the API at the median of its hosts.
+    """A case whose accelerators stand in a data center if they are rented, and are kept day and
+    night if they are owned, with the usual price of power there, and the API at the median of its
+    hosts.
     """
-    place = where(case.way == OWNED, case.setting, "data center")
+    owns = case.way == OWNED
+    place = where(owns, case.setting, "data center")
     power = choose(tables.settings, place).usd_per_kwh
+    contract = where(owns, "reserved", case.contract)
     own: Mapping[str, Any] = {f"api_{kind}": 0.0 for kind in ("input", "cached", "output")}
     more = {"setting": place, "usd_per_kwh": power, "api_host": "median", "utilization": 1.0}
+    more |= {"contract": contract}
     return SimpleNamespace(**vars(case) | more | own)
 
 

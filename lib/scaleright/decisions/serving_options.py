@@ -246,15 +246,21 @@ class ServingOptions:
     nameless: Any
 
     @classmethod
-    def of(cls, case: Any, tables: ServingChoices) -> Self:
+    def of(cls, case: Any, tables: ServingChoices, by: Any = None) -> Self:
         """Those of a case of quantities, whose accelerator may be `market.BEST`.
 
         case : see `OnChip`; also model, setting, seller and the prices of the reader's own
+        by : that of `RENT_IT` and `OWN_IT` by which the accelerator is taken, and of which there
+            are `ways`; by default the cheaper, and all
         """
         names, chip = tables.hours.names, given("chip", tables.hours.names[0])
         one, any_of = OnChip.of(case, tables, chip), case.accelerator == BEST
         open_ = any_of | (case.accelerator == chip)
         figures = one.figures
+        if by is not None:
+            rented, owned = (figures[f"{of} usd"] for of in (RENT_IT, OWN_IT))
+            paid = where(by == OWN_IT, owned, rented)
+            figures |= {"either": paid, "ways": where(paid > 0, 1, 0)}
         for of in (f"{RENT_IT} usd", f"{OWN_IT} usd", "either"):
             figures[of] = where(open_, figures[of], NAN)
         figures["ways"] = where(open_, figures["ways"], 0)
@@ -266,7 +272,7 @@ class ServingOptions:
         kinds[ASK_API] = _asked(taken)
         prices = {of: way.usd for of, way in kinds.items()}
         kind, rival = least(prices)[0], least(prices, after=least(prices)[0])[0]
-        asked = where(taken.paid.asked.there, 1, 0)
+        asked = where(taken.paid.asked.there, 1, 0) if by is None else 0
         ways = sum(item(rows["ways"], place) for place in range(len(names))) + asked
         best, other = (_of_kind(kinds, of) for of in (kind, rival))
         choice = _choice(best, other, taken.case.model, tables)

@@ -86,7 +86,8 @@ def evaluate_rows(
 
 def at(wanted: Quantity, **case: Any) -> Any:
     """A quantity at another case: each parameter that is named has this value, all others follow
-    their controls; a plain value where nothing is left that follows.
+    their controls, and what is held stays what it is on the page; a plain value where nothing is
+    left that follows.
 
     Raises
     ------
@@ -101,10 +102,11 @@ def at(wanted: Quantity, **case: Any) -> Any:
     order = in_order([wanted])
     _refuse_strangers(order, case)
     there: dict[Quantity, Any] = {}
-    for node in order:
+    kept = {of.parameter for of in order if of.operation.held and of.parameter not in case}
+    for node in in_order([wanted], there=kept):
         if node.parameter in case:
             there[node] = case[node.parameter]
-        elif any(i in there for i in node.operands):
+        elif node.parameter not in kept and any(i in there for i in node.operands):
             inputs = [there.get(i, i) if isinstance(i, Quantity) else i for i in node.inputs]
             there[node] = _made_of(node.operation, inputs)
     return there.get(wanted, wanted)

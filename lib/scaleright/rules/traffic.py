@@ -13,11 +13,15 @@ def serves_day(
     cached_share: float | None,
     pace_tokens_per_s: float,
     ttft_s: float,
+    choices: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
-    """An engine of one node that keeps the pace and the time to the first token of a trace."""
+    """An engine of one node that keeps the pace and the time to the first token of a trace; if the
+    cheapest accelerator is asked for, one of any of the choices.
+    """
     from scaleright.costs.day_choices import require_engine
 
-    require_engine(model, accelerator, trace, prefixes, cached_share, pace_tokens_per_s, ttft_s)
+    asked = trace, prefixes, cached_share, pace_tokens_per_s, ttft_s
+    on_one(accelerator, choices, lambda name: require_engine(model, name, *asked))
 
 
 def serves_workload(
@@ -29,11 +33,8 @@ def serves_workload(
     choices: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
     """An engine of one node that serves so, with the prompts kept that fit in its memory."""
-
-    def serves(name: str) -> None:
-        serves_day(model, name, trace, "what fits", None, pace_tokens_per_s, ttft_s)
-
-    on_one(accelerator, choices, serves)
+    asked = trace, "what fits", None, pace_tokens_per_s, ttft_s
+    serves_day(model, accelerator, *asked, choices)
 
 
 def keeps_or_spreads(data: str, regions: str) -> None:
@@ -51,17 +52,30 @@ def pays_for_a_node(
     contract: str,
     seller: str,
     rent_usd_per_hour: float,
+    choices: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
-    """A budget, if there is one, of at least one accelerator around the clock."""
+    """A budget, if there is one, of at least one accelerator around the clock, of those that are
+    left open the cheapest.
+    """
     from scaleright import market
     from scaleright.units import HOURS_PER_YEAR
 
     if not budget_usd_per_year:
         return
-    usd = rent_usd_per_hour or market.hour(accelerator, contract, seller).usd
+    asked = [accelerator]
+    if accelerator == market.BEST:
+        asked = [of for of in (choices or {}).get("accelerator", ()) if of != market.BEST]
+    under = market.LASTING if contract == market.BEST else [contract]
+    prices = {
+        market.hour(name, of, seller).usd: name
+        for name in asked
+        for of in under
+        if seller in market.sellers(name, of)
+    }
+    usd = rent_usd_per_hour or min(prices)
     least = usd * HOURS_PER_YEAR
     if budget_usd_per_year < least:
         raise ValueError(
-            f"less than one {accelerator} costs in a year, {least:,.0f} USD at {usd:.2f} an hour;"
-            " allowed: that or more, or 0 for no budget"
+            f"less than one {prices.get(usd, accelerator)} costs in a year, {least:,.0f} USD at"
+            f" {usd:.2f} an hour; allowed: that or more, or 0 for no budget"
         )
