@@ -15,7 +15,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
 from scaleright.inference.prefix_cache import kept_share, stays_s
 from scaleright.inference.traffic import TRACES, trace_terms
-from scaleright.market import TERM_YEARS, Hours
+from scaleright.market import Hours
 from scaleright.ops import where
 from scaleright.quantity import choose, given
 from scaleright.training.goodput import available_share
@@ -81,9 +81,7 @@ class DayChoices:
         """
         rent = where(case.accelerator == accelerator, case.rent_usd_per_hour, 0.0)
         own = {"accelerator": accelerator, "rent_usd_per_hour": rent}
-        there = SimpleNamespace(**vars(case) | own)
-        there.contract, _ = self.hours.contract(there, HOURS_PER_DAY, TERM_YEARS)
-        return there
+        return self.hours.taken(SimpleNamespace(**vars(case) | own))
 
     def up_on_spot(self, case: Any) -> Any:
         """Share of its paid time in which an engine on spot is up [1]."""

@@ -5,6 +5,7 @@ answer costs at an API or on rented accelerators, and how long it takes.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 from scaleright.catalog import fact, remembered, table
@@ -25,6 +26,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import AtPace, Engines, NodeSpeed, at_pace, node_speed
 from scaleright.inference.paid_engines import HOURS
 from scaleright.market import Hours, PaidHour, asked_tokens, closed_models
+from scaleright.market.hours import MEDIAN
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Quantity, Table
 
@@ -233,9 +235,14 @@ class Tiers:
             found.append(scaled_rates([row[level] for level in LEVELS], shares, own))
         return Traffic(shares, found, case.nested)
 
+    def rented(self, case: Any) -> SimpleNamespace:
+        """A case under the contract that is taken, at the median of all who rent so."""
+        return self.hours.taken(SimpleNamespace(**vars(case), seller=MEDIAN))
+
     def hour(self, case: Any) -> PaidHour:
         """What an hour of the case's accelerator costs."""
-        return self.hours.paid(case.accelerator, case.contract, "median", case.rent_usd_per_hour)
+        of = case.accelerator, case.contract, MEDIAN
+        return self.hours.paid(*of, case.rent_usd_per_hour)
 
     def served(self, case: Any, tier: str, hour: PaidHour) -> Served:
         """A tier of a case: at the API, or on rented accelerators that keep its pace."""

@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 from scaleright.catalog import shared
@@ -240,6 +241,15 @@ class Hours:
         best, sold = case.contract == BEST, sum(there)
         name = where(best, where(name == "", LASTING[0], name), case.contract)
         return name, where(best & (of[2] == 0), sold, 0)
+
+    def taken(self, case: Any) -> SimpleNamespace:
+        """A case under the contract that it names, or if that is `BEST` the one of `TERM_YEARS` at
+        most under which hours around the clock cost least.
+
+        case : as of `rents`
+        """
+        name, _ = self.contract(case, HOURS_PER_DAY, TERM_YEARS)
+        return SimpleNamespace(**vars(case) | {"contract": name})
 
     def rents(self, case: Any) -> Rents:
         """The hours of a case: its accelerator, contract, seller and rent_usd_per_hour.
