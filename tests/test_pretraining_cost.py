@@ -23,6 +23,7 @@ from scaleright.costs import (
 from scaleright.costs import whole_runs as stored_runs
 from scaleright.costs.clusters import goodput
 from scaleright.costs.pretraining import (
+    STEP_PARTS,
     pretraining_usd,
     reliability,
     run_chip_hours,
@@ -31,7 +32,7 @@ from scaleright.costs.pretraining import (
 from scaleright.costs.pretraining_run import Hour, cheapest
 from scaleright.information import NINETY
 from scaleright.market import cost_factor
-from scaleright.training.layout import usual_sequence
+from scaleright.training.layout import TrainingRun, usual_sequence
 from scaleright.validation import kinds, whole_runs
 
 SEVEN = ("Llama-2-7B", 256, 4096, 1024)
@@ -188,7 +189,7 @@ def test_runs_by_a_teachers_logits_are_shown_and_not_scored(published):
 
 def test_what_runs_take_beyond_is_found_in_the_runs_that_a_fit_may_see(monkeypatch):
     """Leaving a publisher out moves it little; a run that is held out does not move it at all."""
-    stored = catalog.table("pretraining_constants").set_index("constant")
+    stored = catalog.table("pretraining_constants").query("family == 'any'").set_index("constant")
     row, seen = stored.loc["beyond"], whole_runs._book()
     assert row["low"] < row["value"] < row["high"] < 1.1 * row["low"]
     assert not seen["held_out"].eq(True).any() and row["rows"] == len(seen)
@@ -197,6 +198,38 @@ def test_what_runs_take_beyond_is_found_in_the_runs_that_a_fit_may_see(monkeypat
     assert np.exp(mean) == pytest.approx(usual.over_fastest, rel=1e-4)
     ends = np.exp([-NINETY * apart, NINETY * apart])
     assert ends == pytest.approx([usual.low, usual.high], rel=1e-3)
+
+
+def test_frontier_runs_come_out_at_their_own_settings_as_the_best_quarter_of_other_runs_goes(
+    pretraining_page,
+):
+    """Found without them, and less than what any typical run takes; the page says the same."""
+    runs = whole_runs.frontier()
+    assert (runs["best quarter"] / runs["published"] - 1).abs().max() < 0.15
+    assert (runs["typical"] / runs["published"] - 1).min() > 0.3
+    best, usual = (stored_runs.whole_runs(name) for name in ("best quarter", "typical"))
+    seen = whole_runs._book().query("run not in @whole_runs.FRONTIER")
+    assert best.runs == len(seen) == usual.runs - len(whole_runs.FRONTIER)
+    below = seen["log"].lt(np.log(best.over_fastest * best.high)).mean()
+    assert 0.05 < below < 0.4 and best.low * best.over_fastest > 0.8
+    case = {"model": "Llama-3.1-405B", "accelerator": "H100 SXM", "chips": 16384, "batch": "16M"}
+    case |= {"tokens": 15.6e12, "precision": "BF16", "tuning": "best quarter"}
+    (hours,) = quantity.evaluate([pretraining_page["run"].hours.total], case)
+    assert hours == pytest.approx(
+        runs.set_index("model").at[case["model"], "best quarter"], rel=1e-4
+    )
+
+
+def test_experts_that_overlap_are_faster_where_the_stack_does_not_do_so_unasked():
+    shape = catalog.model("DeepSeek-V3")
+    for chip, quicker in (("H100 SXM", True), ("B200", False)):
+        run = TrainingRun(shape, catalog.accelerator(chip), 512, usual_sequence(shape), 4096, "FP8")
+        alone, beside = (
+            fastest_steps.fastest_on_all(run, [run.chip], [512], way)[chip, 512]
+            for way in (False, True)
+        )
+        gain = sum(alone[part] - beside[part] for part in STEP_PARTS)
+        assert gain > 0 if quicker else gain == 0
 
 
 @given(shift=st.floats(-2, 2), copies=st.integers(1, 30))

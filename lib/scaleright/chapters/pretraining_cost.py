@@ -12,12 +12,13 @@ from scaleright.costs.fastest_steps import SIZES, Steps
 from scaleright.costs.pretraining import PretrainingCost
 from scaleright.costs.pretraining_doubts import Spread
 from scaleright.costs.pretraining_run import Cheapest, Run
-from scaleright.costs.whole_runs import whole_runs
+from scaleright.costs.whole_runs import BEST_QUARTER, TYPICAL, as_tuned, factors, whole_runs
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.footprint import Footprint
 from scaleright.market import BEST
 from scaleright.ops import where
 from scaleright.order import name_of_greatest
+from scaleright.quantity import look_up
 from scaleright.quantity.rows import Row
 from scaleright.validation import whole_runs as checks
 from scaleright.validation.left_out import held_out
@@ -26,6 +27,11 @@ from scaleright.validation.sealed_test import opened_once
 from scaleright.validation.whole_runs import in_words
 
 USD_FOR = "USD for the run"
+PACES = {
+    TYPICAL: "runs go that were published",
+    BEST_QUARTER: "the best quarter of published runs goes",
+}
+"""How a run goes, by how well it is tuned, after "as"."""
 
 
 def controls(declared: Any) -> Controls:
@@ -54,8 +60,8 @@ def answer(
     run_usd, low_usd, high_usd = run.usd, spread.low_usd, spread.high_usd
     least_usd, least_days = run.least_usd, run.least_days
     hours, cost, hour_usd, mine = run.hours, run.cost, run.hour.total, run.hour.rented
-    trusted, real = run.step.trust, whole_runs().basis
-    trillions, days = case.tokens / 1e12, run.days
+    trusted, real = run.step.trust, as_tuned(asked.tuning, lambda runs: runs.basis)
+    trillions, days, pace = case.tokens / 1e12, run.days, look_up(PACES, asked.tuning)
     how = charts.phrase("rent ({mine.counted})")
     how = where(run.hour.owned, "what owned chips cost, busy around the clock", how)
     bought, nameless = run.hour.prices, ~named & (asked.rent_usd_per_hour > 0)
@@ -74,8 +80,8 @@ def answer(
         "for {trillions:trillion} tokens{many}",
         "{likely}",
         "{other}",
-        "That is {how}: {hours.total:whole} chip-hours at {hour_usd:usd}, as runs go that were"
-        " published, with batches of {run.step.tokens:count 2} tokens; with experiments and"
+        "That is {how}: {hours.total:whole} chip-hours at {hour_usd:usd}, as {pace},"
+        " with batches of {run.step.tokens:count 2} tokens; with experiments and"
         " people, the project costs {cost.total:usd}. The fastest"
         " layout, never stopped, would take {least_days:days} and {least_usd:usd}, which few runs"
         " come near. Only platforms that could be tested against published runs are"
@@ -249,15 +255,20 @@ def evidence() -> Display:
     return charts.folded(shown, "Where these factors come from")
 
 
-def taken(run: Run) -> Display:
-    """What the run takes beyond the steps of the fastest layout, and where that is from."""
-    whole, hours = whole_runs(), run.hours
-    slower, more, beyond = whole.layout - 1, hours.total / hours.least, whole.beyond - 1
+def taken(run: Run, tuning: Any) -> Display:
+    """What a run so well tuned takes beyond the steps of the fastest layout, and where that is
+    from.
+    """
+    hours, more = run.hours, run.hours.total / run.hours.least
+    slower, beyond = (of - 1 for of in factors(tuning).values())
+    whole, runs = whole_runs(), as_tuned(tuning, lambda of: of.runs)
+    better = charts.phrase("In the middle of the best quarter, published layouts")
+    who = where(tuning == BEST_QUARTER, better, "Published layouts")
     return charts.sentence(
-        "Published layouts are {slower:percent} slower than the fastest (median of"
-        " {whole.layouts:whole}, by the same model of a step). With failures and the"
-        " {beyond:percent} that published hours hold beyond both, your run takes"
-        " <strong>{more:times}</strong> the hours of steps in the fastest layout.",
+        "{who} are {slower:percent} slower than the fastest (of {whole.layouts:whole}, by the same"
+        " model of a step). With failures and the {beyond:percent} that published hours hold beyond"
+        " both ({runs:whole} runs), your run takes <strong>{more:times}</strong> the hours of steps"
+        " in the fastest layout.",
         provided=hours.total > 0,
         otherwise="What does not run takes no time.",
     )
@@ -295,6 +306,35 @@ def pace() -> Display:
         " {below:whole} runs took fewer: there the predicted step is too slow. Furthest off is"
         " {run}, which took {ratio:times} its predicted hours; these may include later stages and"
         " failed runs."
+    )
+
+
+def tuned() -> Display:
+    """What the best quarter of runs takes, and how far off the frontier runs are at their own
+    settings, which it was found without.
+    """
+    whole, best, runs = whole_runs(), whole_runs(BEST_QUARTER), checks.frontier()
+    off = runs[BEST_QUARTER] / runs["published"] - 1
+    usual = runs[TYPICAL] / runs["published"] - 1
+    named = zip(runs.to_dict("records"), off, usual, strict=True)
+    each = [
+        f"{row['model']} ({charts.say(row['published'], 'whole')} chip-hours on"
+        f" {charts.say(row['chips'], 'whole')} {row['accelerator']}) by"
+        f" {100 * here:+.0f} % instead of {100 * there:+.0f} %"
+        for row, here, there in named
+    ]
+    said, worst = " and ".join(each), best.over_fastest * best.high
+    rows = judged(checks.KIND).rows
+    unseen = rows.loc[rows["scored"] & held_out(rows), "ratio"].sort_values()
+    quarter = unseen.head(len(unseen) // 4)
+    middle, many = float(quarter.median()), len(quarter)
+    return charts.sentence(
+        "A typical run takes {whole.over_fastest:times} the hours of the fastest layout and of"
+        " failures, one in the middle of the best quarter <strong>{best.over_fastest:times}"
+        "</strong>, and the last of it {worst:times}. That is the spread of {best.runs:whole} runs"
+        f" without two frontier runs. At their own settings it misses {said}."
+        " Where a model has experts, their exchange then runs beside computing. Of the"
+        " runs that no fit has seen, the best {many:whole} took {middle:times} in the middle."
     )
 
 
@@ -339,13 +379,20 @@ def range_of_project(cost: PretrainingCost, low: Any, high: Any) -> Display:
     )
 
 
-def llama(usd: float, hours: float, layout: str) -> Display:
-    """The solution of the first exercise, beside the hours that Meta published."""
+def llama(usual: tuple[float, ...], best: tuple[float, ...], layout: str) -> Display:
+    """The solution of the first exercise, beside the hours that Meta published.
+
+    usual, best : dollars and hours as of a typical run, and of the best quarter
+    """
     rows = judged(checks.KIND).rows.set_index("run")
-    published = rows.at["llama-3.1-405b", "published"]
+    published, (usd, hours), (least_usd, least_hours) = (
+        rows.at["llama-3.1-405b", "published"],
+        usual,
+        best,
+    )
     return charts.sentence(
-        "{usd:usd}: {hours:whole} chip-hours in {layout}. Meta's own took {published:whole}, of"
-        " which this prediction is among the furthest off."
+        "{usd:usd}: {hours:whole} chip-hours in {layout}. As the best quarter of runs goes it is"
+        " {least_usd:usd}: {least_hours:whole}. Meta's own took {published:whole}."
     )
 
 

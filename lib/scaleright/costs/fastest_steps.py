@@ -13,6 +13,7 @@ from scaleright.catalog import Accelerator, model, shared
 from scaleright.costs.clusters import cluster_chips, format_on
 from scaleright.costs.platform_terms import trust
 from scaleright.costs.platforms import BATCHES, FREE, layout_words, step_parts
+from scaleright.costs.whole_runs import BEST_QUARTER
 from scaleright.formulas import search
 from scaleright.ops import first_case, item, where
 from scaleright.order import noiseless
@@ -23,6 +24,7 @@ from scaleright.training.layout import Layout, TrainingRun, usual_sequence
 from scaleright.training.layouts import layouts, pick, slower_twins
 from scaleright.training.memory import training_memory
 from scaleright.training.rules import FIELDS
+from scaleright.training.slowdowns import slowdowns
 from scaleright.training.step import StepTime, mfu, step_time
 from scaleright.units import figure
 
@@ -45,6 +47,8 @@ of all layouts is among them, as tests hold.
 """
 COLUMNS = ("compute_s", "recompute_s", "communication_s", "bubble_s", "mfu")
 NO_LAYOUT = "none that fits"
+OVERLAPPED = ", overlapped"
+"""Follows the name of a model whose exchange of experts runs beside computing."""
 
 Found = dict[tuple[str, int], dict[str, Any]]
 """Steps by accelerator and number of chips."""
@@ -70,9 +74,17 @@ def alike(precision: str) -> Iterator[tuple[str, list[Accelerator]]]:
 
 
 @search
-def fastest_on_all(run: TrainingRun, chips: Iterable[Accelerator], sizes: Iterable[int]) -> Found:
+def fastest_on_all(
+    run: TrainingRun,
+    chips: Iterable[Accelerator],
+    sizes: Iterable[int],
+    overlapped: bool = False,
+) -> Found:
     """The fastest layout of a run on so many of each chip, for chips of which the same layouts are
     valid: all sizes in one call, and the memory of a layout once for all chips.
+
+    overlapped : whether the exchange of experts runs beside another micro-batch on every chip,
+        not only where the recipes of its stack do so unasked
 
     Returns
     -------
@@ -90,7 +102,8 @@ def fastest_on_all(run: TrainingRun, chips: Iterable[Accelerator], sizes: Iterab
         held = taken <= chip.require("memory_bytes")
         fits = np.flatnonzero(held & ~(slower & np.roll(held, 1)))
         here = replace(run, chip=chip)
-        step = step_time(here, pick(every, fits))
+        slow = slowdowns(here).overlapped() if overlapped else None
+        step = step_time(here, pick(every, fits), slow)
         order = np.lexsort((noiseless(step.total), of_size[fits]))
         places, first = np.unique(of_size[fits][order], return_index=True)
         chosen = order[first]
@@ -111,15 +124,22 @@ def fastest_on_all(run: TrainingRun, chips: Iterable[Accelerator], sizes: Iterab
 
 
 @search
-def fastest_steps(model_name: str, sizes: tuple[int, ...], batch: str, precision: str) -> Found:
+def fastest_steps(
+    model_name: str, sizes: tuple[int, ...], batch: str, precision: str, overlapped: bool = False
+) -> Found:
     """`fastest_at` with a batch that goes by a name, one of `BATCHES`."""
-    return fastest_at(model_name, sizes, BATCHES[batch], precision)
+    return fastest_at(model_name, sizes, BATCHES[batch], precision, overlapped=overlapped)
 
 
 @search
 @shared
 def fastest_at(
-    model_name: str, sizes: tuple[int, ...], batch_tokens: int, precision: str, only: str = ""
+    model_name: str,
+    sizes: tuple[int, ...],
+    batch_tokens: int,
+    precision: str,
+    only: str = "",
+    overlapped: bool = False,
 ) -> Found:
     """The fastest step of a model on so many of each chip that clusters are built of, or of `only`
     one, see `fastest_on_all`, with its layout (`split`); a chip without the format trains in BF16.
@@ -130,7 +150,7 @@ def fastest_at(
         if not (chips := [chip for chip in group if only in ("", chip.name)]):
             continue
         run = TrainingRun(shape, chips[0], 1, sequence, batch_tokens // sequence, form)
-        found |= fastest_on_all(run, chips, sizes)
+        found |= fastest_on_all(run, chips, sizes, overlapped)
     return found
 
 
@@ -169,6 +189,8 @@ class Steps:
     names : of the platforms, in the order of these figures
     layouts : in words, each once
     kinds : of the models, "dense" or "experts"
+    tuned : where the table has the steps of models in the best quarter of runs, whose exchange of
+        experts runs beside computing (see `costs.whole_runs`); empty where it has none
     trust : how far their times are to be trusted, see `platform_terms`
     """
 
@@ -178,15 +200,16 @@ class Steps:
     names: tuple[str, ...]
     layouts: tuple[str, ...]
     kinds: Mapping[str, str]
+    tuned: Mapping[str, str]
     trust: Table
 
     @classmethod
     def of(cls, case: Any, models: Iterable[str] = MODELS) -> "Steps":
-        """Those of all models.
+        """Those of all models, however well a run is tuned.
 
         case : a reader's, with `model` and `chips`
         """
-        return cls.over((case.model, *models), SIZES, case.chips)
+        return cls.over((case.model, *models), SIZES, case.chips, tuned=True)
 
     @classmethod
     def over(
@@ -195,22 +218,30 @@ class Steps:
         offered: tuple[int, ...] = SIZES,
         chips: int | None = None,
         batches: Iterable[str] = tuple(BATCHES),
+        tuned: bool = False,
     ) -> "Steps":
         """Those of several models on several numbers of chips.
 
         chips : another number of chips beside those that are offered
         batches : names of `platforms.BATCHES`
+        tuned : whether those of the best quarter of runs are among them
         """
         sizes, names = tuple(sorted({*offered, chips or offered[0]})), tuple(cluster_chips())
         words, table = {NO_LAYOUT: 0}, dict[tuple, Mapping[str, Any]]()
         models, batches = [*dict.fromkeys(models)], tuple(batches)
-        for name, batch, form in product(models, batches, PRECISIONS):
-            found = fastest_steps(name, offered, batch, form)
+        kinds = {name: "experts" if model(name).experts else "dense" for name in models}
+        better = {name: name + OVERLAPPED * (kind == "experts") for name, kind in kinds.items()}
+        better = better if tuned else {}
+        for key, batch, form in product(
+            dict.fromkeys([*models, *better.values()]), batches, PRECISIONS
+        ):
+            asked = batch, form, key not in kinds
+            found = fastest_steps(key.removesuffix(OVERLAPPED), offered, *asked)
             if chips and chips not in offered:
-                found = found | fastest_steps(name, (chips,), batch, form)
+                found = found | fastest_steps(key.removesuffix(OVERLAPPED), (chips,), *asked)
             for size in sizes:
                 row = [found.get((of, size), {}) for of in names]
-                table[name, size, batch, form] = {
+                table[key, size, batch, form] = {
                     column: [figure(step.get(column, np.nan), 6) for step in row]
                     for column in COLUMNS
                 } | {
@@ -218,19 +249,20 @@ class Steps:
                         words.setdefault(step.get("layout", NO_LAYOUT), len(words)) for step in row
                     ]
                 }
-        kinds = {name: "experts" if model(name).experts else "dense" for name in models}
-        return cls(offered, Table(table), batches, names, tuple(words), kinds, Table(trust()))
+        rest = names, tuple(words), kinds, better, Table(trust())
+        return cls(offered, Table(table), batches, *rest)
 
     def on(self, accelerator_name: Any, case: Any, chips: Any) -> Step:
         """The step of a case on so many of an accelerator.
 
-        case : quantities `model`, `tokens`, `batch` and `precision`
+        case : quantities `model`, `tokens`, `batch` and `precision`, and `tuning` where steps are
+            `tuned`
         """
         place, batch = (
             look_up(self.names, accelerator_name),
             self.batch(accelerator_name, case, chips),
         )
-        row = self.table.row(case.model, chips, batch, case.precision)
+        row = self.table.row(self._key(case), chips, batch, case.precision)
         *parts, mfu_ = (item(row[column], place) for column in COLUMNS)
         layout = item(self.layouts, item(row.layout, place))
         named = dict(zip(COLUMNS, parts, strict=False))
@@ -238,15 +270,21 @@ class Steps:
         trusted = self.trust.row(kind, accelerator_name, case.precision)
         return Step(tokens, named, mfu_, layout, parts[0] > 0, trusted)
 
+    def _key(self, case: Any) -> Any:
+        """By what the table has the steps of a case's model."""
+        if not self.tuned:
+            return case.model
+        return where(case.tuning == BEST_QUARTER, look_up(self.tuned, case.model), case.model)
+
     def batch(self, accelerator_name: Any, case: Any, chips: Any) -> Any:
         """The batch of a case by its name; if it asks for the best, that with which so many of an
         accelerator come to the same loss in fewest hours: a larger one takes more tokens.
         """
-        place = look_up(self.names, accelerator_name)
+        place, key = look_up(self.names, accelerator_name), self._key(case)
         critical = published_batch(CRITICAL[0], 1.0, case.tokens)  # by tokens alone
 
         def seconds(batch: str) -> Any:
-            row, tokens = self.table.row(case.model, chips, batch, case.precision), BATCHES[batch]
+            row, tokens = self.table.row(key, chips, batch, case.precision), BATCHES[batch]
             step_s = sum(item(row[part], place) for part in COLUMNS[:-1])
             return step_s / tokens * tokens_over_least(tokens, critical)
 

@@ -13,7 +13,7 @@ from scaleright.costs.clusters import goodput
 from scaleright.costs.fastest_steps import SIZES
 from scaleright.costs.pretraining import PROJECT, RELIABILITY, project, reliability
 from scaleright.costs.pretraining_run import Run
-from scaleright.costs.whole_runs import whole_runs
+from scaleright.costs.whole_runs import TYPICAL, as_tuned
 from scaleright.formulas import lookup
 from scaleright.ops import first_case, maximum, minimum, where
 from scaleright.quantity import Quantity, at, given
@@ -123,14 +123,14 @@ class Doubts:
     ends: Mapping[str, Ends]
 
     @classmethod
-    def of(cls, run: Run) -> Self:
-        """Those of a run: prices of its platform, how far whole runs and its step were from what
-        was predicted, the wider of the two, and failures as the tables have them.
+    def of(cls, run: Run, tuning: Any = TYPICAL) -> Self:
+        """Those of a run: prices of its platform, how far whole runs so well tuned and its step
+        were from what was predicted, the wider of the two, and failures as the tables have them.
         """
         free = {name: given(name, value) for name, value in USUAL.items()}
-        trusted, real = run.step.trust, whole_runs()
-        quick = minimum(trusted["error_low"], real.low)
-        slow = maximum(trusted["error_high"], real.high)
+        trusted = run.step.trust
+        quick = minimum(trusted["error_low"], as_tuned(tuning, lambda runs: runs.low))
+        slow = maximum(trusted["error_high"], as_tuned(tuning, lambda runs: runs.high))
         ends = {
             "price of an hour": Ends(free["price"], *run.hour.ends),
             "time of real runs": Ends(free["pace"], quick, slow),

@@ -7,11 +7,13 @@ call.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from scaleright.architecture import Transformer
-from scaleright.catalog import Accelerator
+from scaleright.catalog import Accelerator, remembered, table
 from scaleright.formulas import lookup
 
 TASKS = ("pretrain", "sft", "lora")
@@ -29,14 +31,22 @@ splits 131,072 tokens, not 8,192.
 
 @lookup
 def usual_sequence(shape: Transformer) -> int:
-    """Tokens of a sequence in pretraining: all that the model was made for, up to
-    `LONGEST_WHOLE_SEQUENCE`; longer ones are left to a later stage.
+    """Tokens of a sequence in pretraining: as in the model's own run where that is published, else
+    all that it was made for, up to `LONGEST_WHOLE_SEQUENCE`; longer ones are left to a later stage.
 
     >>> from scaleright.catalog import model
-    >>> usual_sequence(model("Llama-2-7B")), usual_sequence(model("Llama-3.1-70B"))
-    (4096, 8192)
+    >>> [usual_sequence(model(name)) for name in ("Llama-2-7B", "Llama-3.1-70B", "DeepSeek-V3")]
+    [4096, 8192, 4096]
     """
-    return min(int(shape.max_context or LONGEST_WHOLE_SEQUENCE), LONGEST_WHOLE_SEQUENCE)
+    longest = min(int(shape.max_context or LONGEST_WHOLE_SEQUENCE), LONGEST_WHOLE_SEQUENCE)
+    return min(longest, _published_sequences().get(shape.name, longest))
+
+
+@remembered
+def _published_sequences() -> Mapping[str, int]:
+    """Tokens of a sequence in published runs, by model [token]."""
+    rows = table("measured/pretraining").dropna(subset=["sequence"])
+    return MappingProxyType({row.model: int(row.sequence) for row in rows.itertuples()})
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ both. What no run of a family has shown is borrowed from all families together (
 be.
 """
 
+from __future__ import annotations
+
 import functools
 import re
 from collections.abc import Mapping
@@ -84,6 +86,13 @@ class Slowdowns:
     by_kind: Mapping[str, Any]
     stack: Stack = Stack()
     borrowed: tuple[str, ...] = ()
+
+    def overlapped(self) -> Slowdowns:
+        """Those of a stack that moves tokens to their experts while another micro-batch is
+        computed, as recipes of 2025 do on Hopper too [megatronbridge2026] and DeepSeek did
+        [deepseekv3, section 3.2.1].
+        """
+        return replace(self, stack=replace(self.stack, overlapped=True))
 
 
 @lookup

@@ -3,6 +3,7 @@ what: steps in the fastest layout, the layout used instead, failures, and what r
 """
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,16 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.costs.clusters import goodput
+from scaleright.costs.fastest_steps import fastest_on_all
 from scaleright.costs.platforms import best_step
 from scaleright.costs.pretraining import STEP_PARTS, reliability, run_chip_hours
-from scaleright.costs.whole_runs import TABLE
+from scaleright.costs.whole_runs import BEST_QUARTER, TABLE, TUNINGS, TYPICAL, whole_runs
 from scaleright.information import NINETY
 from scaleright.order import ordered
 from scaleright.roofline import PEAK_NAMES
-from scaleright.training.layout import LONGEST_WHOLE_SEQUENCE
+from scaleright.training.layout import LONGEST_WHOLE_SEQUENCE, TrainingRun
 from scaleright.transformer import active_parameters, training_flop
-from scaleright.units import SECONDS_PER_HOUR, si
+from scaleright.units import SECONDS_PER_HOUR, figure, si
 from scaleright.validation import checks
 from scaleright.validation.layouts import TABLES, published_layouts, ranks
 from scaleright.validation.left_out import errors_by, held_out
@@ -31,6 +33,12 @@ the batch of Llama 2.
 FEWEST_CHIPS = 64
 """Chips from which a published layout is one of a cluster."""
 WHY = "its hours hold those of a teacher"
+FRONTIER = ("llama-3.1-405b", "deepseek-v3")
+"""Runs with published logs on which the best quarter is tested, so that it is found without them.
+"""
+_ALL = 0.0, -NINETY, NINETY
+_BEST = tuple(map(NormalDist().inv_cdf, (1 / 8, 0.05 / 4, 0.95 / 4)))
+"""Middle and ends of nine in ten of all runs, and of their best quarter [standard deviations]."""
 
 
 @catalog.shared
@@ -117,23 +125,64 @@ def refit() -> pd.DataFrame:
     held out.
     """
     layouts, book = used_layouts(), _book()
-    logs, who = book["log"].to_numpy(float), book["publisher"].to_numpy(str)
-    mean, apart = pooled(logs, who)
-    quarters = layouts["over"].quantile([0.5, 0.25, 0.75])
-    beyond = [mean, *(pooled(logs[who != of], who[who != of])[0] for of in np.unique(who))]
-    factors = np.exp(beyond) / quarters.iloc[0]
-    ends = np.exp([0.0, -NINETY * apart, NINETY * apart])
+    over, rest = layouts["over"], book[~book["run"].isin(FRONTIER)]
     many = int(layouts["layouts"].sum()), len(layouts)
-    runs = len(book), len(np.unique(who))
-    rows = [
-        ("layout", *quarters, *many, "median"),
-        ("beyond", factors[0], factors.min(), factors.max(), *runs, "fit"),
-        ("interval", *ends, *runs, "groups left out"),
-    ]
+    typical = "layout", *over.quantile([0.5, 0.25, 0.75]), *many, "median"
+    best = "layout", *over.quantile([1 / 8, 0.0, 0.25]), *many, "quantile"
+    kinds = {TYPICAL: (typical, book, _ALL, "fit"), BEST_QUARTER: (best, rest, _BEST, "quantile")}
     columns = ["constant", "value", "low", "high", "rows", "groups", "basis"]
-    found = pd.DataFrame(rows, columns=columns).assign(source="scalerighttraining", note="")
-    found.insert(0, "family", "any")
-    return found.round(4)
+    found = []
+    for name, (layout, runs, scores, basis) in kinds.items():
+        rows = [layout, *_beyond(runs, float(layout[1]), scores, basis)]
+        found.append(pd.DataFrame(rows, columns=columns).assign(family=TUNINGS[name]))
+    every = pd.concat(found, ignore_index=True).assign(source="scalerighttraining", note="")
+    return every[["family", *columns, "source", "note"]].round(4)
+
+
+def _beyond(
+    book: pd.DataFrame, layout: float, scores: tuple[float, ...], basis: str
+) -> list[tuple[Any, ...]]:
+    """What runs take beyond a layout that is so much slower than the fastest, and the ends of that.
+
+    scores : middle and ends of those runs, of the distribution of all [standard deviations]
+    """
+    logs, who = book["log"].to_numpy(float), book["publisher"].to_numpy(str)
+    names, (middle, *ends) = np.unique(who), scores
+    fits = [pooled(logs[among], who[among]) for among in (who != "", *(who != of for of in names))]
+    beyond = np.exp([mean + middle * apart for mean, apart in fits]) / layout
+    low, high = np.exp([(end - middle) * fits[0][1] for end in ends])
+    many = len(book), len(names)
+    return [
+        ("beyond", beyond[0], beyond.min(), beyond.max(), *many, basis),
+        ("interval", 1.0, low, high, *many, "groups left out"),
+    ]
+
+
+@catalog.shared
+def frontier() -> pd.DataFrame:
+    """The runs of `FRONTIER`, each at its own chips, sequence, batch and format.
+
+    Returns
+    -------
+    model, chips, accelerator, hours published, and predicted as of the typical run and of the best
+    quarter, found without both (columns `TUNINGS`) [h]
+    """
+    rows, found = catalog.table(KIND.table).set_index("run"), []
+    for row in rows.loc[[*FRONTIER]].to_dict("records"):
+        chip, chips = catalog.accelerator(row["accelerator"]), int(row["accelerators"])
+        tokens, sequence = int(row["batch_tokens"]), int(row["sequence"])
+        shape, batch = catalog.model(row["model"]), tokens // sequence
+        run = TrainingRun(shape, chip, chips, sequence, batch, row["precision"])
+        of: dict[str, Any] = {"model": shape.name, "chips": chips, "accelerator": chip.name}
+        of["published"] = float(row["chip_hours"])
+        for tuning in TUNINGS:
+            best = fastest_on_all(run, [chip], [chips], tuning == BEST_QUARTER)[chip.name, chips]
+            parts = {name: best[name] for name in STEP_PARTS}
+            parts |= {"goodput": goodput(chips, **reliability()), **whole_runs(tuning).factors}
+            hours = run_chip_hours(float(row["tokens"]), tokens, chips, **parts).total
+            of[tuning] = figure(float(hours))
+        found.append(of)
+    return pd.DataFrame(found)
 
 
 def _shares(rows: pd.DataFrame) -> np.ndarray:
