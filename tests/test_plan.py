@@ -344,6 +344,47 @@ def test_chips_that_have_to_be_bought_are_paid_whole_and_a_budget_pays_them():
     assert short.broken and "the budget" in short.broken.says
 
 
+def studied(**asked: Any) -> Any:
+    return plan(Workload(work="study", model="Llama-3.2-1B", tokens=2e10, **asked)).parts[0]
+
+
+@pytest.mark.long
+def test_a_study_uses_chips_of_ones_own_first_and_rents_others_beside_them():
+    asked = {"variants": 200, "deadline_days": 14.0}
+    free = studied(**asked)
+    owns = [studied(**asked, owned="H100 SXM", owned_chips=chips) for chips in (2, 64, 512)]
+    costs = [part.figures["usd"] for part in (free, *owns)]
+    assert costs == sorted(costs, reverse=True)
+    assert free.decision.startswith("Rent ")
+    assert re.match(r"Use \d+ H100 SXM that you own, and beside them rent ", owns[1].decision)
+    assert owns[2].decision.startswith("Use ") and "rent" not in owns[2].decision
+    for part in (free, *owns):
+        said = float(re.search(r"be done in 14 days \((?:over )?(\d+) %\)", part.sure)[1])
+        assert said >= 90
+        assert part.figures["days"] < 14
+
+
+@pytest.mark.long
+def test_a_study_whose_data_may_not_leave_uses_what_is_owned_or_buys_whole_servers():
+    kept = {"variants": 24, "data": "may not leave"}
+    buys = studied(**kept)
+    assert buys.decision.startswith("Buy 8 ")
+    assert buys.figures["usd"] < buys.figures["cash_usd"]
+    owns = studied(**kept, owned="H100 SXM", owned_chips=8)
+    assert owns.decision.startswith("Use 8 H100 SXM that you own")
+    assert owns.figures["cash_usd"] < buys.figures["cash_usd"]
+    short = studied(**kept, budget_usd=buys.figures["cash_usd"] * 0.9)
+    assert "the budget" in short.broken.says
+
+
+@pytest.mark.parametrize("work", [{"work": "train"}, {"work": "study", "variants": 8}])
+def test_a_restriction_that_leaves_no_way_is_named_with_what_lifting_it_gives(work):
+    broken = plan(Workload(**work, tokens=1e10, accelerator="TPU v5p")).parts[0].broken
+    (change,) = broken.relaxations
+    assert (change.parameter, change.value) == ("accelerator", None)
+    assert re.search(r"leave the accelerator open: \d+ \w+.* for \$", change.says)
+
+
 @pytest.mark.long
 def test_an_api_draws_what_a_shared_service_does():
     """Not what an idle server of one's own would."""

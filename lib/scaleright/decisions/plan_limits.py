@@ -2,14 +2,14 @@
 helps.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
 from scaleright.decisions.plan_runs import BUY, SPOT, Runs, Ways, runs_of
-from scaleright.decisions.plan_workload import Workload
+from scaleright.decisions.plan_workload import LEAVES, Workload
 from scaleright.formulas import lookup
 from scaleright.units import duration, figure, usd
 
@@ -21,6 +21,11 @@ SURE = (
     " predicted hours"
 )
 """How sure a refusal is."""
+LIFTED: Sequence[tuple[Mapping[str, Any], str]] = (
+    ({"accelerator": None}, "leave the accelerator open"),
+    ({"data": LEAVES}, "let the data leave"),
+)
+"""Restrictions of a workload, and how to lift them in words."""
 
 
 @lookup
@@ -124,14 +129,13 @@ def _asked(of: Workload) -> str:
 def _nowhere(of: Workload, work: str) -> Part:
     chip = of.accelerator or of.owned or "machines of your own"
     says = f"the model: no layout of it fits on {chip}, or nobody sells what is asked for"
-    change = Relaxation("leave the accelerator open", "accelerator", None, 1.0)
     return Part(
         work=work,
         decision="This cannot be done as asked",
         number=says,
         sure="certain",
         because="there is no such run.",
-        broken=Broken(says, [change]),
+        broken=Broken(says),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from scaleright.catalog import DataError, accelerator, model
+from scaleright.catalog import DataError, accelerator, model, remembered
 from scaleright.costs import pretraining
 from scaleright.costs.cluster_grid import WAYS, grid_of
 from scaleright.costs.clusters import SETTING, cluster_chips
@@ -60,8 +60,11 @@ class Ways:
 
     rows : of each its accelerator, chips, batch, precision, and tokens: those of a small batch with
         what this one takes more
-    usd, days, seen, owned : what it costs [USD] and takes [d], NaN where it does not run; whether
-        the fit has seen its architecture; whether its chips are owned
+    usd, days, seen, owned : what it costs [USD], of chips that are there already what running them
+        does, and takes [d], NaN where it does not run; whether the fit has seen its architecture;
+        whether its chips are owned
+    billed : what it costs as the chapter has it, hours of owned chips with their purchase [USD]
+    spread : standard deviation of the logarithm of its time [1]
     margin : share of a deadline that it may take in the middle to keep it as surely as is asked [1]
     cash, bought : what a budget has to pay, of chips that are bought their whole price [USD]; how
         many these are, 0 where none is [1]
@@ -72,9 +75,11 @@ class Ways:
     days: np.ndarray
     seen: np.ndarray
     owned: np.ndarray
+    spread: np.ndarray
     margin: np.ndarray
     cash: np.ndarray
     bought: np.ndarray
+    billed: np.ndarray
 
     def best(self, allowed: np.ndarray) -> int | None:
         """The place of the cheapest of those allowed, by name where two cost the same; None where
@@ -107,7 +112,17 @@ class Ways:
         """Those of several as one."""
         arrays = (
             np.concatenate([getattr(of, name) for of in every])
-            for name in ("usd", "days", "seen", "owned", "margin", "cash", "bought")
+            for name in (
+                "usd",
+                "days",
+                "seen",
+                "owned",
+                "spread",
+                "margin",
+                "cash",
+                "bought",
+                "billed",
+            )
         )
         return cls([row for of in every for row in of.rows], *arrays)
 
@@ -160,7 +175,9 @@ class Runs:
         rows = [(chip, way, *of) for chip, (way, of) in named if last[of[0]] and keep(chip, of[0])]
         plan, tokens = self.plan, tokens or self.values["tokens"]
         wanted = {"usd": plan.usd, "days": plan.days, "more": plan.more, "there": plan.allowed}
-        wanted |= {"seen": plan.run.step.trust.seen, "owned": plan.run.hour.owned}
+        trust, real = plan.run.step.trust, whole_runs()
+        wanted |= {"seen": trust.seen, "owned": plan.run.hour.owned}
+        wanted |= {"quick": trust["error_low"], "slow": trust["error_high"]}
         case = {"accelerator": np.array([row[0] for row in rows])}
         case |= {"way": np.array([float(row[1]) for row in rows]), "tokens": tokens}
         found = read_at(wanted, case) if rows else dict.fromkeys(wanted, np.array([]))
@@ -185,9 +202,17 @@ class Runs:
         )
         price = np.array([installed_price(chip) for chip, *_ in rows])
         used = np.array([chips for _, _, chips, _ in rows])
-        usd = np.where(bought > 0, usd * bought / used, usd)  # a chip that idles costs as much
-        cash = np.where(bought > 0, bought * price, usd)
-        return Ways(told, usd, days, seen, owned, np.ones(len(rows)), cash, bought)
+        billed = usd
+        if self.buys:
+            usd = np.where(bought > 0, usd * bought / used, usd)  # a chip that idles costs as much
+        elif self.values["paid"] == "own":  # what they cost to buy is paid already
+            usd = usd * np.array([running_share(chip) for chip, *_ in rows])
+        cash = np.where(bought > 0, np.maximum(bought * price, usd), usd)
+        quick, slow = np.minimum(found["quick"], real.low), np.maximum(found["slow"], real.high)
+        luck = {size: spread_of_luck(size, often) for size in {row[2] for row in rows}}
+        unlucky = np.array([luck[row[2]] for row in rows])
+        spread, margin = np.hypot(spread_between(quick, slow), unlucky), np.ones(len(rows))
+        return Ways(told, usd, days, seen, owned, spread, margin, cash, bought, billed)
 
     def at(self, wanted: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
         """What quantities of the case are at a row."""
@@ -311,6 +336,22 @@ def signed(contract: str) -> dict[str, Any]:
 
 
 @lookup
+@remembered
+def spread_of_luck(chips: float, chip_hours_per_interruption: float) -> float:
+    """Standard deviation of the logarithm of the time of a run on so many chips, by how often it is
+    interrupted [1].
+
+    >>> spread_of_luck(64, 191.0) > spread_of_luck(64, 50_700.0) > 0
+    True
+    """
+    often = {"chip_hours_per_interruption": chip_hours_per_interruption}
+    case = SimpleNamespace(**pretraining.reliability() | often)
+    ends = (kept_share(case, chips, given("luck", luck)) for luck in ("better", "worse"))
+    better, worse = (float(read_at({"kept": of}, {})["kept"]) for of in ends)
+    return float(spread_between(1 / better, 1 / worse))
+
+
+@lookup
 def bought_for(chip: str, chips: int) -> int:
     """Chips that are bought for so many: whole servers, or racks where a fabric joins one.
 
@@ -319,6 +360,21 @@ def bought_for(chip: str, chips: int) -> int:
     """
     each = max(int(accelerator(chip).scale_up_chips or SERVER_CHIPS), SERVER_CHIPS)
     return -(-chips // each) * each
+
+
+@lookup
+def running_share(chip: str) -> float:
+    """What running a chip costs that is owned already, over an owned hour with its purchase [1].
+
+    >>> 0.2 < running_share("H100 SXM") < 0.5
+    True
+    """
+    try:
+        terms = Ownership.typical(chip, SETTING, work="training")
+    except DataError:
+        return float("nan")
+    running = terms.running_usd_per_year(HOURS_PER_DAY)
+    return float(running / terms.owned_usd_per_year(HOURS_PER_DAY).total)
 
 
 @lookup

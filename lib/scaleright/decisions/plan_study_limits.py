@@ -1,160 +1,212 @@
-"""A study beside its limits: what it rests on, and what helps where it cannot be met."""
+"""What helps where a study cannot be met: which limit breaks, by how much, and the least change."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from math import floor
 
 import numpy as np
+from scipy.stats import norm
 
-from scaleright.decisions.ablation_study import Cluster, Decision, Range
-from scaleright.decisions.plan_limits import least_first, rounded, unmet
-from scaleright.decisions.plan_parts import (
-    Asked,
-    Part,
-    Relaxation,
-    count,
-)
-from scaleright.decisions.plan_runs import read_at
+from scaleright.decisions.plan_limits import LIFTED, rounded, unmet
+from scaleright.decisions.plan_parts import Part, Relaxation, chance, count
+from scaleright.decisions.plan_runs import BUY, SPOT
+from scaleright.decisions.plan_study_ways import NODE_CHIPS, Options, Question, options_of
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import lookup, search
+from scaleright.information import probability_cheaper
 from scaleright.units import duration, usd
 
 DAY_S = 86_400.0
-TARGET = "OLMo-2-7B"
-"""The large model that a study is for."""
-USUAL: Mapping[str, Any] = {
-    "halvings": 0,
-    "survive": 0.5,
-    "after_a_cut": "continue",
-    "precision": "BF16",
-    "contract": "on demand",
-    "rest_of_term": "used by others",
-    "seller": "median",
-    "failed": 0.05,
-    "evaluation": 0.05,
-    "loading": 0.02,
-    "idle": 0.1,
-    "storage": 0.03,
-    "waiting": 0.5,
-    "target": TARGET,
-    "target_tokens": 1e12,
-    "difference": 1.0,
-    "noise": 0.5,
-    "level": "95 %",
-    "power": "80 %",
-}
-"""What a study is given where nothing else is asked, as the chapter has it."""
-SAID = ("halvings", "precision", "contract", "seller", "idle", "target", "target_tokens")
-"""Those of them that a question to the chapter repeats."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a plan of a study rests on: quantities of a case, and the cases beside each other."""
-
-    of: Workload
-    values: Mapping[str, Any]
-    mine: Cluster
-    span: Range
-    decision: Decision
-    rows: Sequence[Mapping[str, Any]]
-    at: Mapping[str, np.ndarray]
-    place: int
-
-    @property
-    def row(self) -> Mapping[str, Any]:
-        """The case that is taken."""
-        return self.rows[self.place]
-
-    def now(self, name: str) -> float:
-        """What it gives."""
-        return float(self.at[name][self.place])
-
-    def asked(self, figures: Mapping[str, float], **other: Any) -> Asked:
-        """The question to the chapter."""
-        case = {**self.values, **{name: USUAL[name] for name in SAID}, **self.row, **other}
-        return Asked("ablation_cost", case, figures)
+SURE = "as sure as the model: experiments were predicted within a third in the median"
+FACTORS = tuple(float(by) for by in np.geomspace(1.02, 1000.0, 120))
+"""By how much the work of a study is made less, the least first [1]."""
+LOWEST = {"variants": 2.0, "tokens": 1e8}
 
 
 @lookup
-def there_are(found: Found) -> np.ndarray:
-    """Those that there are, of platforms whose architecture the fit has seen if there is one."""
-    there = found.at["usd"] > 0
-    if found.of.data == STAYS:
-        there = there & found.at["owned"].astype(bool)
-    seen = there & found.at["seen"].astype(bool)
-    return seen if seen.any() else there
+def named_study(options: Options, at: int) -> str:
+    """The chips of a study, in words."""
+    told = []
+    for paid, row in options.pieces(at):
+        named = f"{row['nodes'] * NODE_CHIPS:,.0f} {row['accelerator']}"
+        end = {"own": " that you own", BUY: " bought for it"}.get(paid, "")
+        told.append(named + end + (" on spot" if row["contract"] == SPOT else ""))
+    return " and ".join(told)
 
 
 @search
-def unmet_study(found: Found, work: str) -> Part:
+def unmet_study(question: Question, options: Options, work: str) -> Part:
     """The part of a plan whose study cannot be had."""
-    of, there = found.of, there_are(found)
-    sure = "as sure as the model: experiments were predicted within a third in the median"
+    of, there = question.of, options.allowed
     if not there.any():
-        change = Relaxation("leave the accelerator open", "accelerator", None, 1.0)
-        return unmet(
-            work, "the platform: nobody sells one for it", "no price is listed.", [change], sure
-        )
-    usd_, quick = (np.where(there, found.at[name], np.inf) for name in ("usd", "quickest"))
-    fast, cheap = int(np.argmin(quick)), int(np.argmin(usd_))
+        return _nowhere(question, work)
+    deadline, budget = of.deadline_days or np.inf, of.budget_usd or np.inf
+    sure = options.sure_days(of.deadline_chance)
+    fast, cheap = options.best(there, options.days), options.best(there, options.cash)
+    cash, days = options.cash, options.days
     broken = []
-    if of.deadline_days and quick[fast] > of.deadline_days:
-        over = quick[fast] / of.deadline_days
+    if days[fast] > deadline:
         broken.append(
-            f"the deadline of {of.deadline_days:g} days: the largest cluster tried, of"
-            f" {found.rows[fast]['accelerator']}, takes {duration(float(quick[fast]) * DAY_S)},"
-            f" {over:.3g} times as long"
+            f"the deadline of {deadline:g} days: the quickest, on {named_study(options, fast)},"
+            f" takes {duration(float(days[fast]) * DAY_S)}, {days[fast] / deadline:.3g} times as"
+            " long"
         )
-    if of.budget_usd and usd_[cheap] > of.budget_usd:
-        over = usd_[cheap] / of.budget_usd
+    if cash[cheap] > budget:
+        costs = "takes" if of.data == STAYS else "costs"
         broken.append(
-            f"the budget of {usd(of.budget_usd)}: the cheapest, on"
-            f" {found.rows[cheap]['accelerator']}, costs {usd(float(usd_[cheap]))},"
-            f" {over:.3g} times as much"
+            f"the budget of {usd(budget)}: the cheapest, on {named_study(options, cheap)}, {costs}"
+            f" {usd(float(cash[cheap]))}, {cash[cheap] / budget:.3g} times as much"
         )
-    says = " and ".join(broken) or "deadline and budget together"
-    return unmet(work, says, "no cluster that is tried keeps it.", _changes(found), sure)
+    paid = there & (cash <= budget)
+    changes = [_surer(of, options, paid), _longer(of, options, paid, sure)]
+    changes += [_dearer(of, options, there & (sure <= deadline))]
+    if changes[1] is None and changes[2] is None:
+        changes.append(_both(of, options, there, sure))
+    changes += [_fewer_variants(of, question), _fewer_tokens(of, question), *_lifted(question)]
+    if not broken and paid.any():
+        at = options.best(paid, days)
+        kept = chance(_chance(options, at, deadline))
+        broken.append(
+            f"the deadline of {deadline:g} days: the quickest that is within the limits,"
+            f" {named_study(options, at)}, keeps it with a chance of {kept}, not"
+            f" {chance(of.deadline_chance)}"
+        )
+    says = " and ".join(broken)
+    least = float(cash[cheap])
+    return unmet(work, says, "no cluster that is tried keeps it.", changes, SURE, usd=least)
 
 
-def _changes(found: Found) -> list[Relaxation]:
-    """Changes that help, each by itself: the least of those tried of every kind."""
-    of, made = found.of, []
-    kinds: dict[str, tuple[float | None, Any]] = {
-        "deadline_days": (of.deadline_days, lambda asked, by: rounded(asked * by, up=True)),
-        "budget_usd": (of.budget_usd, lambda asked, by: rounded(asked * by, up=True)),
-        "variants": (of.variants, lambda asked, by: float(int(asked / by))),
-        "tokens": (found.values["tokens"], lambda asked, by: rounded(asked / by, up=False)),
-    }
-    words = {
-        "deadline_days": "wait {:g} days",
-        "variants": "compare {:g} variants instead of {:g}",
-    }
-    for name, (asked, changed) in kinds.items():
-        tried = (changed(asked, by) for by in FACTORS) if asked else ()
-        value = next((it for it in tried if it >= LOWEST[name] and _keeps(found, name, it)), None)
-        if asked and value is not None:
-            said = words.get(name, "").format(value, asked)
-            said = {
-                "budget_usd": f"spend {usd(value)}",
-                "tokens": f"train each run on {count(value)} tokens instead of {count(asked)}",
-            }.get(name, said)
-            share = max(value / asked, asked / value) - 1
-            made.append(Relaxation(said, name, value, share))
-    return least_first(made)
+def _nowhere(question: Question, work: str) -> Part:
+    """Where no cluster takes a run at all: which restriction to lift, and what that gives."""
+    of = question.of
+    chip = of.accelerator or "any platform"
+    says = f"the platform: nobody {'sells' if of.data == STAYS else 'rents out'} {chip} for it"
+    because = "no price of it is listed, or no run fits on it."
+    if of.accelerator and of.accelerator not in question.names:
+        says = f"the platform: no cluster is built of {chip}"
+        because = f"a study takes one of {', '.join(question.names)}."
+    return unmet(work, says, because, _lifted(question), "certain")
 
 
-FACTORS = tuple(float(by) for by in np.geomspace(1.02, 1000.0, 120))
-"""By how much a limit is changed, the least first [1]."""
-LOWEST = {"deadline_days": 0.5, "budget_usd": 100.0, "variants": 2.0, "tokens": 1e8}
+def _lifted(question: Question) -> list[Relaxation]:
+    """Restrictions without which the study keeps its limits, and what that gives."""
+    found, values = [], question.values
+    for change, words in LIFTED:
+        other = replace(question.of, **change)
+        if other == question.of:
+            continue
+        _, options, at = options_of(other, values["model"], values["tokens"], mixed=False)
+        if at >= 0:
+            says = f"{words}: {named_study(options, at)} for {usd(float(options.cash[at]))}"
+            ((parameter, value),) = change.items()
+            found.append(Relaxation(says, parameter, value, 1.0))
+    return found
 
 
-def _keeps(found: Found, name: str, value: float) -> bool:
-    """Whether the study keeps deadline and budget with one thing changed."""
-    limits = {"deadline_days": found.of.deadline_days, "budget_usd": found.of.budget_usd}
-    limits |= {name: value} if name in limits else {}
-    case = {of: np.array([row[of] for row in found.rows]) for of in found.rows[0]}
-    wanted = {"usd": found.mine.study.usd, "days": found.mine.study.days}
-    at = read_at(wanted, case | {name: value})
-    kept = (at["days"] <= (limits["deadline_days"] or np.inf)) & there_are(found)
-    return bool((kept & (at["usd"] <= (limits["budget_usd"] or np.inf))).any())
+def _chance(options: Options, at: int, deadline: float) -> float:
+    """How often a study is done in so many days [1]."""
+    return float(probability_cheaper(options.days[at], deadline, float(options.spread[at])))
+
+
+def _surer(of: Workload, options: Options, paid: np.ndarray) -> Relaxation | None:
+    """Less certainty about the deadline."""
+    if not of.deadline_days or not paid.any():
+        return None
+    # the surest that can be paid: by how many standard deviations it is early
+    early = np.log(of.deadline_days / options.days) / options.spread
+    at = options.best(paid, -early + 1e3)
+    value = floor(100 * float(norm.cdf(early[at]))) / 100
+    if not 0.5 <= value < of.deadline_chance:
+        return None
+    says = f"be {chance(value)} sure of the deadline instead of {chance(of.deadline_chance)}"
+    share = 1 - value / of.deadline_chance
+    return Relaxation(f"{says}: {named_study(options, at)}", "deadline_chance", value, share)
+
+
+def _longer(
+    of: Workload, options: Options, paid: np.ndarray, sure: np.ndarray
+) -> Relaxation | None:
+    """More time, at the same budget."""
+    if not of.deadline_days or not paid.any():
+        return None
+    at = options.best(paid, sure)
+    value = rounded(float(sure[at]), up=True)
+    says = f"wait {value:g} days: {named_study(options, at)} for {usd(float(options.cash[at]))}"
+    return Relaxation(says, "deadline_days", value, value / of.deadline_days - 1)
+
+
+def _dearer(of: Workload, options: Options, soon: np.ndarray) -> Relaxation | None:
+    """More money, in the same time."""
+    if not of.budget_usd or not soon.any():
+        return None
+    at = options.best(soon, options.cash)
+    value = rounded(float(options.cash[at]), up=True)
+    says = f"spend {usd(value)}: {named_study(options, at)}"
+    return Relaxation(says, "budget_usd", value, value / of.budget_usd - 1)
+
+
+def _both(of: Workload, options: Options, there: np.ndarray, sure: np.ndarray) -> Relaxation | None:
+    """More time and more money, where neither alone is enough."""
+    if not (of.deadline_days and of.budget_usd):
+        return None
+    over = np.maximum(sure / of.deadline_days, options.cash / of.budget_usd)
+    at = options.best(there, over)
+    days, cost = (rounded(float(it[at]), up=True) for it in (sure, options.cash))
+    days, cost = max(days, of.deadline_days), max(cost, of.budget_usd)
+    says = f"wait {days:g} days and spend {usd(cost)}: {named_study(options, at)}"
+    share = max(days / of.deadline_days, cost / of.budget_usd) - 1
+    return Relaxation(says, "deadline_days", days, share, {"budget_usd": cost})
+
+
+def _fewer_variants(of: Workload, question: Question) -> Relaxation | None:
+    whole, tokens = question.whole, float(question.values["tokens"])
+
+    def changed(by: float) -> tuple[Workload, float]:
+        return replace(of, variants=int(whole / by)), tokens
+
+    by = _least_factor(question, "variants", whole, changed)
+    if by is None:
+        return None
+    value = changed(by)[0].variants
+    says = f"compare {value:,} variants instead of {whole:,}"
+    return Relaxation(says, "variants", value, whole / float(value or 1) - 1)
+
+
+def _fewer_tokens(of: Workload, question: Question) -> Relaxation | None:
+    asked = float(question.values["tokens"])
+
+    def changed(by: float) -> tuple[Workload, float]:
+        tokens = rounded(asked / by, up=False)
+        return replace(of, tokens=tokens), tokens
+
+    by = _least_factor(question, "tokens", asked, changed)
+    if by is None:
+        return None
+    value = changed(by)[1]
+    says = f"train each run on {count(value)} tokens instead of {count(asked)}"
+    return Relaxation(says, "tokens", value, asked / value - 1)
+
+
+def _least_factor(
+    question: Question,
+    name: str,
+    asked: float,
+    changed: Callable[[float], tuple[Workload, float]],
+) -> float | None:
+    """The least of `FACTORS` by which less work keeps the limits; None where none does.
+
+    It is sought among studies on chips of one kind: mixed ones keep no less.
+    """
+    factors = [by for by in FACTORS if asked / by >= LOWEST[name]]
+
+    def keeps(by: float) -> bool:
+        other, tokens = changed(by)
+        return options_of(other, question.values["model"], tokens, mixed=False)[2] >= 0
+
+    if not factors or not keeps(factors[-1]):
+        return None
+    low, high = 0, len(factors) - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if keeps(factors[middle]) else (middle + 1, high)
+    return factors[low]

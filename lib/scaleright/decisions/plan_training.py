@@ -13,7 +13,16 @@ from scipy.stats import norm
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
 from scaleright.decisions.build_buy import bought_as
-from scaleright.decisions.plan_limits import SURE, more, named_run, of_training, rounded, unmet
+from scaleright.decisions.plan_limits import (
+    LIFTED,
+    SURE,
+    least_first,
+    more,
+    named_run,
+    of_training,
+    rounded,
+    unmet,
+)
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, chance, count, in_words, many
 from scaleright.decisions.plan_runs import BUY, SPOT, USUAL, Runs, Ways, runs_of
 from scaleright.decisions.plan_training_found import (
@@ -54,9 +63,10 @@ def plan_training(of: Workload) -> Part:
     asked, every, ways, allowed, _ = tried[-1]
     limits = within(ways, asked) & allowed
     if limits.any():
-        return _unsure(asked, work, every[0], ways, limits)
+        return _unsure(asked, work, ways, limits)
     part = of_training(asked, work, every, ways, allowed)
-    return replace(part, broken=_holding(asked, name, tokens, part.broken))
+    broken = _holding(asked, name, tokens, part.broken)
+    return replace(part, broken=broken and _lifted(of, name, tokens, broken))
 
 
 def _least(tried: Sequence[Tried]) -> Any:
@@ -67,6 +77,22 @@ def _least(tried: Sequence[Tried]) -> Any:
     if done and done[0][0].data == STAYS:
         return done[0]
     return min(done, key=lambda of: float(of[2].usd[of[4]]), default=None)
+
+
+def _lifted(of: Workload, name: str, tokens: float, broken: Broken) -> Broken:
+    """With the restrictions without which the run keeps its limits, and what that gives."""
+    found = [*broken.relaxations]
+    for change, words in LIFTED:
+        other = replace(of, **change)
+        if other == of:
+            continue
+        tried = [_tried(asked, name, tokens, terms) for asked, terms in _attempts(other)]
+        if (least := _least(tried)) is not None:
+            _, _, ways, _, place = least
+            says = f"{words}: {named_run(ways, place)} for {usd(float(ways.cash[place]))}"
+            ((parameter, value),) = change.items()
+            found.append(Relaxation(says, parameter, value, 1.0))
+    return replace(broken, relaxations=least_first(found))
 
 
 def _holding(of: Workload, name: str, tokens: float, broken: Broken | None) -> Broken | None:
@@ -102,18 +128,18 @@ def _tried(of: Workload, name: str, tokens: float, terms: tuple[tuple[str, str],
     every = [runs_of(name, tokens, paid, contract=contract) for paid, contract in terms]
     ways = Ways.together([runs.every(_keeps(of)) for runs in every])
     allowed = sold(ways, of.data == STAYS)
+    sure = surely(of, ways)
     for these in (allowed & ways.seen, allowed):
-        sure = surely(of, every[0], ways, these)
         if (place := pick(sure, within(sure, of) & these, of)) is not None:
             return of, every, sure, allowed, place
     return of, every, ways, allowed, None
 
 
-def _unsure(of: Workload, work: str, runs: Runs, ways: Ways, limits: np.ndarray) -> Part:
+def _unsure(of: Workload, work: str, ways: Ways, limits: np.ndarray) -> Part:
     """The part of a plan whose deadline no run keeps as surely as is asked."""
     least, quickest = ways.best(limits), int(np.argmin(np.where(limits, ways.days, np.inf)))
     deadline, asked = float(of.deadline_days or 0.0), of.deadline_chance
-    spread = runs.taken(ways.rows[quickest]).spread_of_days()
+    spread = float(ways.spread[quickest])
     kept = float(probability_cheaper(ways.days[quickest], deadline, spread))
     days = float(ways.days[quickest] * np.exp(norm.ppf(asked) * spread))
     value = floor(100 * kept) / 100
@@ -159,7 +185,10 @@ def _found(of: Workload, name: str, tokens: float, runs: Runs, ways: Ways, place
     run = taken.run
     wanted = {"usd": run.usd, "days": run.days, "hours": run.hours.total, "mfu": run.step.mfu}
     wanted |= {"hour_usd": run.hour.total, "layout": run.step.layout, "total_usd": run.cost.total}
-    wanted |= {"low": taken.low, "high": taken.high, "age": run.hour.rented.age}
+    # the ends of what this plan pays, where the chapter bills owned hours with their purchase
+    part = float(ways.usd[place] / ways.billed[place])
+    wanted |= {"low": taken.low * part, "high": taken.high * part, "age": run.hour.rented.age}
+    wanted |= {"billed_low": taken.low, "billed_high": taken.high}
     wanted |= {"experiments_usd": run.cost.experiments_usd, "people_usd": run.cost.people_usd}
     wanted |= {"counted": run.hour.rented.counted, "waiting": _waiting(run)}
     return Found(of, name, tokens, runs, ways, place, taken, taken.at(wanted))
@@ -211,7 +240,8 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
         sure = f"{in_words(kept)} to stay within {usd(of.budget_usd)} ({chance(kept)}); {sure}"
         budget = f", of a budget of {usd(of.budget_usd)}"
     if of.deadline_days:
-        kept = probability_cheaper(now["days"], of.deadline_days, found.taken.spread_of_days())
+        spread = float(found.ways.spread[found.place])
+        kept = probability_cheaper(now["days"], of.deadline_days, spread)
         sure = f"{in_words(kept)} to be done in {of.deadline_days:g} days ({chance(kept)}); {sure}"
     because = (
         f"of {many(platforms_of(found), 'platform')}, the {chip} does the {flop_of(found)} for"
@@ -253,9 +283,10 @@ def _said(found: Found) -> tuple[str, str, float]:
     spot = " on spot" if row["contract"] == SPOT else ""
     named = f"{chips:,} {row['accelerator']}"
     if not (bought := int(found.ways.bought[place])):
-        paid = "Own" if found.runs.values["paid"] == "own" else "Rent"
-        cost = float(now["usd"])
-        return f"{paid} {named}{spot} for {lasts}", f"{usd(cost)} for the run", cost
+        cost = float(found.ways.usd[place])
+        if found.runs.values["paid"] == "own":
+            return f"Use {named} that you own for {lasts}", f"{usd(cost)} to run them", cost
+        return f"Rent {named}{spot} for {lasts}", f"{usd(cost)} for the run", cost
     cost, cash = float(found.ways.usd[place]), float(found.ways.cash[place])
     use = "them" if bought == chips else f"{chips:,} of them"
     return (

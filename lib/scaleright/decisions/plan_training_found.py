@@ -11,7 +11,7 @@ from scaleright.catalog import model
 from scaleright.costs.cluster_grid import CLUSTERS
 from scaleright.decisions.plan_runs import Runs, Taken, Ways
 from scaleright.decisions.plan_workload import STAYS, Workload
-from scaleright.formulas import lookup, search
+from scaleright.formulas import lookup
 from scaleright.transformer import active_parameters, training_flop
 from scaleright.units import si, usd
 
@@ -46,25 +46,12 @@ def sold(ways: Ways, own: bool) -> np.ndarray:
     return ways.owned if own else np.ones(len(ways.rows), bool)
 
 
-@search
-def surely(of: Workload, runs: Runs, ways: Ways, allowed: np.ndarray) -> Ways:
-    """Runs with the margin of each contract: of the cheapest within it that keeps the deadline with
-    the chance that is asked for.
-    """
+@lookup
+def surely(of: Workload, ways: Ways) -> Ways:
+    """Runs with the margin with which each keeps the deadline as surely as is asked."""
     if not of.deadline_days:
         return ways
-    z, contracts = norm.ppf(of.deadline_chance), np.array([row["contract"] for row in ways.rows])
-    for contract in sorted(set(contracts)):
-        mine = contracts == contract
-        while (place := pick(ways, within(ways, of) & allowed & mine, of)) is not None:
-            spread = runs.taken(ways.rows[place]).spread_of_days()
-            margin = float(np.exp(-z * spread))
-            if ways.days[place] <= of.deadline_days * margin:
-                break
-            ways = replace(
-                ways, margin=np.where(mine, np.minimum(ways.margin, margin), ways.margin)
-            )
-    return ways
+    return replace(ways, margin=np.exp(-norm.ppf(of.deadline_chance) * ways.spread))
 
 
 @lookup
@@ -76,9 +63,8 @@ def within(ways: Ways, of: Workload) -> np.ndarray:
 
 @lookup
 def pick(ways: Ways, allowed: np.ndarray, of: Workload) -> int | None:
-    """The run that is taken of those allowed: the cheapest in time; without a deadline, or on chips
-    that are owned already, that on the most chips of the cheapest platform on which it costs hardly
-    more. None where none is allowed.
+    """The run that is taken of those allowed: the cheapest in time; without a deadline that on the
+    most chips of the cheapest platform on which it costs hardly more. None where none is allowed.
     """
     return ways.best(allowed) if binds(of) else ways.soonest_near(allowed)
 
@@ -86,13 +72,14 @@ def pick(ways: Ways, allowed: np.ndarray, of: Workload) -> int | None:
 @lookup
 def binds(of: Workload) -> bool:
     """Whether the number of chips is the cheapest in time, and not the most at hardly more."""
-    return bool(of.deadline_days) and not owns(of)
+    return bool(of.deadline_days)
 
 
 @lookup
 def owns(of: Workload) -> bool:
-    """Whether a cluster is owned already."""
-    return bool(of.owned and of.owned_chips >= CLUSTERS[0])
+    """Whether a cluster is owned already, and may be used."""
+    mine = of.owned and of.accelerator in {None, of.owned}
+    return bool(mine and of.owned_chips >= CLUSTERS[0])
 
 
 @lookup

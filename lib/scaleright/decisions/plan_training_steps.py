@@ -82,7 +82,7 @@ def supply(found: Found) -> Step:
         why = (
             "your data may not leave, so that no cloud and no API comes into question"
             if of.data == STAYS
-            else "you own them already; the price is what they cost you anyway, by the hour"
+            else "you own them already, so that the bill is what running them costs"
         )
     if row["contract"] == SPOT:
         says = says.replace("Rent them by the hour", "Rent them on spot")
@@ -167,11 +167,12 @@ def hardware(found: Found) -> Step:
     if other is None:
         return Step(says, [many, "no other platform does it within the limits"], asked)
     then, rival = found.ways.rows[other], float(found.ways.usd[other])
-    days = float(found.ways.days[other])
+    days, mine = float(found.ways.days[other]), float(found.ways.usd[found.place])
+    billed = {"run.usd": float(found.ways.billed[other]), "run.days": days}
     spread = _apart(found, row, then)
-    sure = float(probability_cheaper(now["usd"], rival, spread))
-    lost = float(expected_loss(now["usd"], rival, spread))
-    asked.append(found.runs.asked(then, {"run.usd": rival, "run.days": days}))
+    sure = float(probability_cheaper(mine, rival, spread))
+    lost = float(expected_loss(mine, rival, spread))
+    asked.append(found.runs.asked(then, billed))
     reasons = [
         many,
         f"next: {then['chips']:,} {then['accelerator']}, {usd(rival)} and {duration(days * DAY_S)}",
@@ -181,7 +182,7 @@ def hardware(found: Found) -> Step:
         ),
     ]
     unseen = found.ways.best(within(found.ways, found.of) & ~found.ways.seen)
-    if unseen is not None and found.ways.usd[unseen] < now["usd"]:
+    if unseen is not None and found.ways.usd[unseen] < mine:
         guess = found.ways.rows[unseen]
         reasons.append(
             f"the {guess['accelerator']} would cost {usd(float(found.ways.usd[unseen]))}, but no"
@@ -194,11 +195,15 @@ def _advised(found: Found) -> Asked | None:
     """The question to the chapter on how many chips, which advises as many if it has the limits of
     the plan: it knows of no budget and of no chips that are owned already.
     """
-    of, now = found.of, found.figures
+    of, now, ways = found.of, found.figures, found.ways
     figures = {name: now[name] for name in ("usd", "days")}
-    if binds(of):
+    soon = of.deadline_days and figure(of.deadline_days * ways.margin[found.place], 6)
+    alike = ("accelerator", "contract")
+    mine = np.array([all(row[it] == found.row[it] for it in alike) for row in ways.rows])
+    # one as soon that is less sure: that chapter knows of no chance
+    rash = mine & (ways.days <= (soon or 0)) & (ways.usd < ways.usd[found.place] * 0.9999)
+    if binds(of) and not rash.any():
         figures["chips"] = found.row["chips"]
-    soon = of.deadline_days and figure(of.deadline_days * found.ways.margin[found.place], 6)
     return cluster_asked(found.runs, found.row, figures, soon)
 
 
@@ -298,7 +303,10 @@ def measure(found: Found) -> Step:
         [
             found.runs.asked(
                 found.row,
-                {"spread.low_usd": found.figures["low"], "spread.high_usd": found.figures["high"]},
+                {
+                    "spread.low_usd": found.figures["billed_low"],
+                    "spread.high_usd": found.figures["billed_high"],
+                },
             )
         ],
     )
@@ -352,14 +360,14 @@ def change(found: Found) -> Step:
             reasons.append(f"within {days:g} days: no cluster that is offered does it")
             continue
         row = ways.rows[at]
-        cost = found.figures["usd"] if row == mine else float(ways.usd[at])
+        cost = float(ways.usd[at])
         reasons.append(f"within {days:g} days: {row['chips']:,} {row['accelerator']}, {usd(cost)}")
         if row != mine:
-            asked.append(found.runs.asked(row, {"run.usd": cost}))
+            asked.append(found.runs.asked(row, {"run.usd": float(ways.billed[at])}))
     rival = following(found)
     says = "A shorter deadline takes more chips and hardly more money, until failures eat it."
     if rival is not None:
-        gap = float(ways.usd[rival]) / found.figures["usd"] - 1
+        gap = float(ways.usd[rival] / ways.usd[found.place]) - 1
         says = (
             f"A price of the {mine['accelerator']} that is {percent(gap)} higher makes the"
             f" {ways.rows[rival]['accelerator']} cheaper; the deadline changes it as follows."

@@ -1,0 +1,488 @@
+"""The clusters that could do a study, beside each other: chips that are owned already first, others
+rented on demand or on spot beside them, or bought where data may not leave.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from types import SimpleNamespace
+from typing import Any, Self
+
+import numpy as np
+from scipy.stats import norm
+
+from scaleright.costs import pretraining
+from scaleright.costs.experiment_steps import ExperimentSteps, widths
+from scaleright.costs.pretraining_doubts import kept_share
+from scaleright.costs.whole_runs import whole_runs
+from scaleright.decisions.ablation_evidence import per_tenfold
+from scaleright.decisions.ablation_study import (
+    NODE_CHIPS,
+    NODES,
+    Cluster,
+    Decision,
+    Desk,
+    Range,
+    Study,
+)
+from scaleright.decisions.plan_parts import Asked
+from scaleright.decisions.plan_runs import (
+    BUY,
+    SPOT,
+    bought_for,
+    installed_price,
+    read_at,
+    running_share,
+    signed,
+    spread_of_luck,
+)
+from scaleright.decisions.plan_workload import STAYS, Workload
+from scaleright.formulas import lookup, search
+from scaleright.information import spread_between
+from scaleright.quantity import given
+from scaleright.units import figure
+
+WIDTHS = ("1 chip", "2 chips", "4 chips", "8 chips", "16 chips")
+"""What a run may be put on."""
+OWN_NODES = (
+    *(chips / NODE_CHIPS for chips in range(1, NODE_CHIPS)),
+    *range(1, 17),
+    *(20, 24, 28, 32, 40, 48, 56, 64),
+)
+"""Nodes of chips that are owned already: as rented ones, any few, and a part of one."""
+PARTS = 12
+"""Ways to part the variants between chips that are owned and others, evenly and by ratios."""
+LONGEST_DAYS = 365.0
+"""The longest deadline that the chapter takes [d]."""
+TARGET = "OLMo-2-7B"
+"""The large model that a study is for."""
+USUAL: Mapping[str, Any] = {
+    "halvings": 0,
+    "survive": 0.5,
+    "after_a_cut": "continue",
+    "precision": "BF16",
+    "contract": "on demand",
+    "rest_of_term": "used by others",
+    "seller": "median",
+    "failed": 0.05,
+    "evaluation": 0.05,
+    "loading": 0.02,
+    "idle": 0.1,
+    "storage": 0.03,
+    "waiting": 0.5,
+    "target": TARGET,
+    "target_tokens": 1e12,
+    "difference": 1.0,
+    "noise": 0.5,
+    "level": "95 %",
+    "power": "80 %",
+}
+"""What a study is given where nothing else is asked, as the chapter has it."""
+SAID = ("halvings", "precision", "contract", "seller", "idle", "target", "target_tokens")
+"""Those of them that a question to the chapter repeats."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A study as quantities of a case.
+
+    of, values : the workload, and the parameters of the chapter
+    on : the study on the case's `nodes` of its accelerator; mine : on those that the chapter takes
+    span, decision : where the bill of the first may lie; what the study decides
+    steps, names : of the runs, and the platforms of which they are known
+    """
+
+    of: Workload
+    values: Mapping[str, Any]
+    on: Study
+    mine: Cluster
+    span: Range
+    decision: Decision
+    names: tuple[str, ...]
+
+    @classmethod
+    def of_study(cls, of: Workload, name: str, tokens: float) -> Self:
+        """That of a workload on a model and so many tokens a run."""
+        values = {"model": name, "tokens": float(tokens), "variants": of.variants}
+        values |= {"seeds": of.seeds, "budget_usd": of.budget_usd or 1e8}
+        values |= {"deadline_days": min(of.deadline_days or LONGEST_DAYS, LONGEST_DAYS)}
+        steps = ExperimentSteps.of([name], [TARGET])
+        more = {"accelerator": "H100 SXM", "run_on": "8 chips", "rent_usd_per_hour": 0.0}
+        more |= {"paid": "rent", "nodes": 1.0}
+        more |= {"pay_usd_per_year": pretraining.project()["pay_usd_per_year"]}
+        more |= {"misordered_per_tenfold": per_tenfold().best}
+        every = {**values, **USUAL, **more}
+        case = SimpleNamespace(**{name: given(name, it) for name, it in every.items()})
+        desk = Desk.of(case, steps)
+        on = desk.on(case.accelerator, case.nodes)
+        mine = desk.in_time(case.accelerator)
+        span = Range.of(desk, case.accelerator, case.nodes, on)
+        decision = Decision.of(case, steps, on.usd, desk.plan.started)
+        return cls(of, values, on, mine, span, decision, steps.names)
+
+    @property
+    def whole(self) -> int:
+        """The variants of the whole study."""
+        return int(self.values["variants"])
+
+    @property
+    def owned(self) -> str:
+        """The chips that are owned already and may be used, "" if none are."""
+        of, name = self.of, self.of.owned or ""
+        there = of.owned_chips > 0 and name in self.names
+        return name if there and of.accelerator in {None, name} else ""
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters for some of the variants, a row each.
+
+    rows : parameters of the chapter, and `nodes`
+    usd, cash : what it costs, of owned chips what running them does and of bought ones the part of
+        their life; what a budget has to pay [USD]; NaN where there is none
+    days, waiting : how long it takes [d], and what people cost who wait for it [USD]
+    spread : standard deviation of the logarithm of its time [1]
+    seen, bought : whether the fit has seen its architecture; chips that are bought for it [1]
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    usd: np.ndarray
+    cash: np.ndarray
+    days: np.ndarray
+    waiting: np.ndarray
+    spread: np.ndarray
+    seen: np.ndarray
+    bought: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@lookup
+def clusters(
+    question: Question, paid: str, chips: Iterable[str], nodes: Iterable[float], parts: Iterable
+) -> Clusters:
+    """Clusters of so many nodes of some chips, for each number of variants.
+
+    paid : "rent", on demand or on spot; "own", what is there already; `BUY`
+    """
+    contracts = (USUAL["contract"], SPOT) if paid == "rent" else (USUAL["contract"],)
+    pauses = {of: (idle_share(*of), _luck(*of)) for of in product(contracts, WIDTHS)}
+    rows: list[dict[str, Any]] = [
+        {"accelerator": chip, "run_on": width, "contract": contract, "nodes": float(many)}
+        | {"variants": part, "idle": pauses[contract, width][0]}
+        | {"paid": "rent" if paid == "rent" else "own"}
+        for chip, width, contract, many, part in product(chips, WIDTHS, contracts, nodes, parts)
+        if many * NODE_CHIPS >= widths()[width]
+    ]
+    on, trust = question.on, question.on.step.trust
+    wanted = {"usd": on.usd, "days": on.days, "waiting": on.cost.waiting_usd, "seen": trust.seen}
+    wanted |= {"quick": trust["error_low"], "slow": trust["error_high"], "owned": on.hour.owned}
+    case = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+    found = read_at(wanted, case) if rows else dict.fromkeys(wanted, np.array([]))
+    at = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
+    real = whole_runs()
+    pace = spread_between(np.minimum(at["quick"], real.low), np.maximum(at["slow"], real.high))
+    luck = np.array([pauses[row["contract"], row["run_on"]][1] for row in rows])
+    machines, waiting = at["usd"] - at["waiting"], at["waiting"]
+    bought, share, price = np.zeros(len(rows)), np.ones(len(rows)), np.zeros(len(rows))
+    named = [(row["accelerator"], round(row["nodes"] * NODE_CHIPS)) for row in rows]
+    if paid != "rent":
+        machines = np.where(at["owned"].astype(bool), machines, np.nan)
+    if paid == "own":
+        share = np.array([running_share(chip) for chip, _ in named])
+    elif paid == BUY:
+        bought = np.array([float(bought_for(*of)) for of in named])
+        share = bought / np.array([many for _, many in named])
+        price = np.array([installed_price(chip) for chip, _ in named])
+    usd = machines * share + waiting
+    cash = np.maximum(bought * price + waiting, usd)
+    seen = at["seen"].astype(bool) | (paid == "own")
+    return Clusters(rows, usd, cash, at["days"], waiting, np.hypot(pace, luck), seen, bought)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Whole studies beside each other: on chips that are owned, on others, or on both at once.
+
+    own, other : the clusters of either kind; first, second : the row of each, -1 for none
+    usd, cash, days, spread : of the whole, as of `Clusters`
+    allowed : of platforms whose architecture the fit has seen, if there is one
+    """
+
+    own: Clusters
+    other: Clusters
+    first: np.ndarray
+    second: np.ndarray
+    usd: np.ndarray
+    cash: np.ndarray
+    days: np.ndarray
+    spread: np.ndarray
+    allowed: np.ndarray
+
+    @classmethod
+    def of(cls, question: Question, mixed: bool = True) -> Self:
+        """Those of a study; with chips that are owned and others at once if they may be mixed."""
+        of, whole, mine = question.of, question.whole, question.owned
+        chips = [it for it in question.names if of.accelerator in {None, it}]
+        many = [it for it in OWN_NODES if it * NODE_CHIPS <= of.owned_chips] if mine else []
+        parts = [whole, *(parted(whole) if mine and mixed else ())]
+        own = clusters(question, "own", [mine] if mine else [], many, parts)
+        paid = BUY if of.data == STAYS else "rent"
+        rest = [whole, *(whole - part for part in parts[1:])]
+        other = clusters(question, paid, chips, NODES, dict.fromkeys(rest))
+        first, second = _pairs(own, other, whole)
+
+        def of_both(name: str, none: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+            # a row more stands for none, where the place is -1
+            mine, its = (np.append(getattr(of, name), none) for of in (own, other))
+            return mine[first], its[second]
+
+        twice = np.minimum(*of_both("waiting"))  # who waits for both parts waits once
+        usd, cash = (np.add(*of_both(name)) - twice for name in ("usd", "cash"))
+        days, spread = (np.maximum(*of_both(name)) for name in ("days", "spread"))
+        there = usd > 0
+        seen = there & np.logical_and(*of_both("seen", 1.0))
+        allowed = seen if seen.any() else there
+        return cls(own, other, first, second, usd, cash, days, spread, allowed)
+
+    def sure_days(self, chance: float) -> np.ndarray:
+        """Within which time each is done with so much certainty [d]."""
+        return self.days * np.exp(norm.ppf(chance) * self.spread)
+
+    def within(self, of: Workload) -> np.ndarray:
+        """Those within the deadline, as surely as is asked, and the budget."""
+        late = self.sure_days(of.deadline_chance) > (of.deadline_days or np.inf)
+        return self.allowed & ~late & (self.cash <= (of.budget_usd or np.inf))
+
+    def cheapest(self, of: Workload, allowed: np.ndarray) -> int:
+        """The place of the cheapest of those allowed: by what has to be paid where chips would have
+        to be bought, which nobody does for a study alone; -1 where none is.
+        """
+        return self.best(allowed, self.cash if of.data == STAYS else self.usd)
+
+    def best(self, allowed: np.ndarray, values: np.ndarray) -> int:
+        """The place of the least of those allowed; of equals, that which takes fewer kinds of
+        chips, by name; -1 where none is.
+        """
+        places = np.flatnonzero(allowed)
+        if not len(places):
+            return -1
+        least = figure(float(np.min(values[places])), 5)
+        near = places[values[places] <= least * 1.0001]
+        key = {
+            int(n): (figure(float(values[n]), 5), figure(float(self.usd[n]), 5), *self._named(n))
+            for n in near
+        }
+        return min(key, key=key.__getitem__)
+
+    def _named(self, at: int) -> tuple[Any, ...]:
+        pieces = self.pieces(at)
+        return len(pieces), *(str(of) for _, row in pieces for of in row.values())
+
+    def pieces(self, at: int) -> list[tuple[str, Mapping[str, Any]]]:
+        """What a study is made of: how each part is paid, "own", "rent" or `BUY`, and its row."""
+        first, second = int(self.first[at]), int(self.second[at])
+        found = [("own", self.own.rows[first])] if first >= 0 else []
+        if second >= 0:
+            bought = self.other.bought[second] > 0
+            found.append((BUY if bought else "rent", self.other.rows[second]))
+        return found
+
+
+def _pairs(own: Clusters, other: Clusters, whole: int) -> tuple[np.ndarray, np.ndarray]:
+    """First and second row of every study: alone, then together where they add up to the whole."""
+    first, second = [], []
+    mine, its = ([row["variants"] for row in of.rows] for of in (own, other))
+    alone = [n for n, part in enumerate(mine) if part == whole]
+    beside = [n for n, part in enumerate(its) if part == whole]
+    first += [np.array(alone, int), np.full(len(beside), -1)]
+    second += [np.full(len(alone), -1), np.array(beside, int)]
+    for part in sorted(set(mine) - {whole}):
+        here = np.array(_cheapest_widths(own, part), int)
+        there = np.flatnonzero(np.array(its) == whole - part)
+        there = there[other.usd[there] > 0]
+        first.append(np.repeat(here, len(there)))
+        second.append(np.tile(there, len(here)))
+    return np.concatenate(first), np.concatenate(second)
+
+
+def _cheapest_widths(own: Clusters, part: int) -> list[int]:
+    """Of each number of nodes for so many variants the row on which these cost least, and the one
+    on which they take least time.
+    """
+    found: dict[tuple[str, float], int] = {}
+    for n, row in enumerate(own.rows):
+        if row["variants"] != part or not own.usd[n] > 0:
+            continue
+        for name, of in (("usd", own.usd), ("days", own.days)):
+            key = name, row["nodes"]
+            if key not in found or of[n] < of[found[key]]:
+                found[key] = n
+    return sorted(set(found.values()))
+
+
+@lookup
+def parted(whole: int) -> list[int]:
+    """Numbers of variants that owned chips may take of so many, two at least on either side.
+
+    >>> parted(5), parted(3), parted(200)[:6]
+    ([2, 3], [], [2, 3, 5, 7, 11, 16])
+    """
+    if whole < 4:
+        return []
+    even, few = (of(2, whole - 2, PARTS) for of in (np.linspace, np.geomspace))
+    return sorted({round(float(of)) for of in (*even, *few)})
+
+
+@lookup
+def idle_share(contract: str, width: str) -> float:
+    """Share of a cluster's time in which no run trains [1]; on spot with what a run loses when its
+    servers are taken away: it goes on from its last checkpoint.
+
+    >>> idle_share("on demand", "8 chips"), 0.1 < idle_share("spot", "8 chips") < 0.2
+    (0.1, True)
+    """
+    usual = float(USUAL["idle"])
+    if contract != SPOT:
+        return usual
+    # a server is taken away whole, and stops what runs on a part of it
+    case = SimpleNamespace(**pretraining.reliability() | signed(SPOT))
+    kept = float(kept_share(case, max(widths()[width], NODE_CHIPS)))
+    return figure(1 - (1 - usual) * kept, 4)
+
+
+def _luck(contract: str, width: str) -> float:
+    """Standard deviation that interruptions give the logarithm of the time of a run [1]."""
+    if contract != SPOT:
+        return 0.0
+    often = signed(SPOT)["chip_hours_per_interruption"]
+    return spread_of_luck(max(widths()[width], NODE_CHIPS), often)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a plan of a study rests on.
+
+    options, place : all of them beside each other, and the one that is taken
+    parts : of that, how each is paid, its row, and what it gives, by name
+    """
+
+    of: Workload
+    question: Question
+    options: Options
+    place: int
+    parts: Sequence[tuple[str, Mapping[str, Any], Mapping[str, float]]]
+
+    @classmethod
+    def at(cls, question: Question, options: Options, place: int) -> Self:
+        """That of one of the options."""
+        of, parts = question.of, []
+        soon = float(np.exp(-norm.ppf(of.deadline_chance) * options.spread[place]))
+        for paid, row in options.pieces(place):
+            if of.deadline_days:
+                days = figure(min(of.deadline_days * soon, LONGEST_DAYS), 6)
+                row = {**row, "deadline_days": days}
+            now = read_at(_wanted(question), row)
+            parts.append((paid, row, {name: float(it) for name, it in now.items()}))
+        return cls(of, question, options, place, parts)
+
+    @property
+    def row(self) -> Mapping[str, Any]:
+        """The case of the part that is taken beside owned chips, or the only one."""
+        return self.parts[-1][1]
+
+    @property
+    def own(self) -> bool:
+        """Whether that is of chips of one's own."""
+        return self.parts[-1][0] != "rent"
+
+    @property
+    def usd(self) -> float:
+        """What it costs [USD]."""
+        return float(self.options.usd[self.place])
+
+    @property
+    def bought(self) -> bool:
+        """Whether chips are bought for it."""
+        return self.parts[-1][0] == BUY
+
+    @property
+    def owned_chips(self) -> float:
+        """How many of the chips that are owned already it uses [1]."""
+        return sum(now["chips"] for paid, _, now in self.parts if paid == "own")
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Low and high end of what it costs, nine of ten [USD]: those of its parts together."""
+        low, high = (sum(now[end] for *_, now in self.parts) for end in ("low", "high"))
+        whole = self.usd / sum(now["usd"] for *_, now in self.parts)
+        return low * whole, high * whole
+
+    def now(self, name: str) -> float:
+        """What that part gives."""
+        return float(self.parts[-1][2][name])
+
+    def changed(self, row: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+        """A change as it is of a row: on spot idle time holds what is lost there too."""
+        if row["contract"] != SPOT or "idle" not in change:
+            return dict(change)
+        kept = (1 - row["idle"]) / (1 - USUAL["idle"])
+        return {**change, "idle": figure(1 - (1 - change["idle"]) * kept, 4)}
+
+    def bill(self, **change: Any) -> float:
+        """What all of it costs with something changed, as the chapter bills hours [USD]: the rented
+        part on the cluster that is best then.
+        """
+        usd, wait = [], []
+        for paid, row, _ in self.parts:
+            study = self.question.mine.study if paid == "rent" else self.question.on
+            case = {**row, **self.changed(row, change)}
+            found = read_at({"usd": study.usd, "wait": study.cost.waiting_usd}, case)
+            usd.append(float(found["usd"]))
+            wait.append(float(found["wait"]))
+        return sum(usd) - (min(wait) if len(wait) > 1 else 0.0)
+
+    def asked(self, figures: Mapping[str, float], **other: Any) -> list[Asked]:
+        """The question to the chapter, which takes as many nodes as are cheapest in time: none
+        where the plan has others, such as those that are owned.
+        """
+        paid, row, _ = self.parts[-1]
+        nodes = float(read_at({"nodes": self.question.mine.study.nodes}, row)["nodes"])
+        if nodes != row["nodes"] or not 0.5 <= row.get("deadline_days", 1.0) <= LONGEST_DAYS:
+            return []
+        case = {name: USUAL[name] for name in SAID} | {**self.question.values, **row, **other}
+        if paid != "rent":
+            case = {name: of for name, of in case.items() if name not in {"contract", "seller"}}
+        return [Asked("ablation_cost", {n: of for n, of in case.items() if n != "nodes"}, figures)]
+
+
+def _wanted(question: Question) -> dict[str, Any]:
+    on, decision = question.on, question.decision
+    return {
+        "usd": on.usd,
+        "days": on.days,
+        "chips": on.chips,
+        "hours": on.hours.total,
+        "hour_usd": on.hour.total,
+        "run_hours": on.run_hours,
+        "places": on.places,
+        "quickest": question.mine.quickest,
+        "low": question.span.low_usd,
+        "high": question.span.high_usd,
+        "right": decision.right,
+        "power": decision.power,
+        "needed": decision.needed,
+    }
+
+
+@search
+def options_of(
+    of: Workload, name: str, tokens: float, mixed: bool = True
+) -> tuple[Question, Options, int]:
+    """A study, all ways to do it, and the place of the one that is taken: the cheapest within the
+    limits, -1 where none is; `mixed` as of `Options`.
+    """
+    question = Question.of_study(of, name, tokens)
+    options = Options.of(question, mixed)
+    return question, options, options.cheapest(of, options.within(of))
