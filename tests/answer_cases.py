@@ -131,7 +131,7 @@ METERED = [
     Metered("Llama-3.1-405B", "B200", 128, "usual", "FP8"),  # next to NVFP4
     Metered("Qwen3-235B-A22B", "H100 SXM", 32, "BF16", "BF16"),
     Metered("Qwen3-235B-A22B", "H100 SXM", 32, "usual", "FP8"),
-    Metered("Qwen3-8B", "B200", 256, "INT4", ""),
+    Metered("Qwen3-8B", "B200", 256, "MXFP4", ""),
 ]
 TRAINING = [
     Training("Llama-2-7B", "H100 SXM", 256, "4M", "BF16"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -28,10 +29,16 @@ from scaleright.footprint import (
     regions,
     usual,
 )
-from scaleright.inference.energy import chat_energy_at
+from scaleright.inference.energy import (
+    chat_energy,
+    chat_energy_at,
+    energy_server,
+    predicted_speed,
+    predicted_within,
+)
 from scaleright.ops import where
-from scaleright.power import WORK
-from scaleright.quantity import Quantity, choose
+from scaleright.power import WORK, serving_share
+from scaleright.quantity import Quantity, choose, evaluate
 from scaleright.quantity import given as parameter
 from scaleright.ranges import interval_of
 from scaleright.validation import kinds
@@ -280,6 +287,32 @@ def test_a_deployment_is_what_the_library_computes_of_numbers():
     assert not unknown.known.value and math.isnan(unknown.footprint.carbon.total.value)
 
 
+def test_what_nobody_measured_is_predicted_as_well_as_what_was():
+    """The middle of what was measured, and the range that a predicted point tells."""
+    seen, ratios = chat_energy(), []
+    for of in seen[seen["precision"].isin(["BF16", "FP8"])].itertuples():
+        d = energy_server(of.model, of.accelerator, of.precision)
+        speed = predicted_speed(d, [of.batch])[1][0]
+        drawn = serving_share("") * catalog.accelerator(of.accelerator).tdp_watts
+        ratios.append(of.joules_per_token * speed / drawn)
+    low, high = predicted_within()
+    assert len(ratios) > 150 and 0.85 < np.median(ratios) < 1.2, np.median(ratios)
+    assert 0.8 < np.mean([low <= of <= high for of in ratios]) <= 1
+    case = {"task": "serving", "model": "Llama-3.1-70B", "accelerator": "T4"}
+    point = eco.Point(
+        SimpleNamespace(**{k: parameter(k, v) for k, v in (case | REST).items()}), BATCHES, 60.0
+    )
+    of = replace(deployed(), point=point)
+    assert point.predicted.value and point.there.value and point.precision.value == "INT8"
+    less, more = eco.uncertain(replace(of, busy_hours=50.0))[-1]
+    assert more.value / less.value > high / low
+    assert evaluate([point.predicted, point.there], {"accelerator": "H100 SXM"}) == [False, True]
+    assert evaluate([point.there], {"accelerator": "P100 PCIe"}) == [False]
+
+
+REST = {"batch": 64, "precision": "usual"}
+
+
 def test_scores_run_from_poor_to_good():
     rated = eco.scorecard(deployed()).set_index("axis")
     assert list(rated.index) == ["utilization", "hardware", "model size", "energy"]
@@ -352,7 +385,9 @@ def test_the_first_change_is_the_best_one_and_as_sure_as_what_tells_it_from_the_
 def test_what_is_uncertain_lies_around_the_carbon():
     carbon, ends, (low, high) = eco.uncertain(deployed())
     assert low.value < carbon.value < high.value
-    assert all(low < 1 < high for low, high in (values([e.low, e.high]) for e in ends.values()))
+    sides = {name: tuple(values([end.low, end.high])) for name, end in ends.items()}
+    assert sides.pop("predicted speed") == (1.0, 1.0)  # since it was measured
+    assert all(low < 1 < high for low, high in sides.values())
     known, _, (set_low, set_high) = eco.uncertain(deployed(), own_grid=True, own_making=True)
     assert low.value < set_low.value < known.value < set_high.value < high.value
     # nobody measured the chip of a training run: its power is uncertain as well, its load is not
@@ -397,5 +432,5 @@ def test_an_answer_stands_above_the_published_ones_if_somebody_measured_it():
 def test_whoever_published_nothing_is_told_where_there_is_something():
     name = parameter("model", "Qwen2.5-0.5B")
     assert eco.nobody_published(name, "H100 SXM", "usual").value.endswith(
-        "H100 SXM, nor on any other chip"
+        "H100 SXM, nor on any other chip, and this page does not predict it"
     )

@@ -77,7 +77,8 @@ def asked(pages: dict, case: Paid) -> dict[str, tuple]:
     if case.chip in of.networks:
         found["parallelism"] = (of.hour.usd, of.day, of.case.chips * 24.0, chip)
     of = pages["architecture_bets"]
-    if case.chip in of.hours:
+    if case.chip in of.hours and market.listed_hour(*case):  # else all sellers count
+        paid = paid | {"bet": case.chip, "rival": case.chip}  # whom both are rented from
         found["architecture_bets"] = (of.hours[case.chip].usd, of.prices[case.chip], 1.0, paid)
     of = pages["scaling_laws"]
     if case.chip in of.chips:

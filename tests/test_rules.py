@@ -124,7 +124,8 @@ def test_every_rule_is_used_by_a_chapter():
         ("scaling_math", {"rent_usd_per_hour": 24}, "8-chip node it is 3 a chip"),
         ("serving_accuracy", {"source": "InferenceX", "figure": "energy"}, "time per token"),
         ("sustainability", {"model": "GPT-3 175B"}, "model with measured energy"),
-        ("sustainability", {"precision": "NVFP4"}, "in NVFP4; nearest: BF16; measured in BF16"),
+        ("sustainability", {"precision": "NVFP4"}, "does not serve Llama-3.1-70B in NVFP4"),
+        ("sustainability", {"accelerator": "P100 PCIe"}, "no node of P100 PCIe holds"),
         (
             "token_cost",
             {"accelerator": "H100 SXM", "contract": "spot", "seller": "Lambda"},

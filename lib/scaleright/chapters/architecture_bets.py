@@ -64,6 +64,7 @@ def answer(
     both = sure.cost + sure.other > 0
     likely, known = charts.odds(sure, both, "the " + found.cheaper.now, " a year")
     known = where(both, known, " One of them was not measured on all that may come.")
+    known = known + bets.seller(case)[1]
     span = charts.phrase(
         "for {premium:number} times the price, {mixture.low:number} to {mixture.high:times} the"
         " work on {mixture.benchmark}{mixture_open} and {dense.low:number} to {dense.high:times} on"

@@ -52,11 +52,19 @@ def answer(
     likely, loss = charts.odds(best.choice, of.known, *ways)
     use, of_use = of.utilization, utilization_source(of.busy)
     used = charts.phrase("Use {use:percent}, {of_use}. Water {water_l:volume}.")
-    measured = where(training, "", f"{newest_measured():%Y-%m} (energy), ")
+    guessed = of.predicted
+    measured = where(training | guessed, "", f"{newest_measured():%Y-%m} (energy), ")
     age = measured + look_up(years, case.place) + " (grid)"
     span = charts.phrase("{range_low:mass} to {range_high:mass} of CO2e (90 %)")
-    span, odds = where(of.known, span, "none"), where(of.known, used + loss, "")
-    error = where(training, "", "the chips were measured; what predicts the rest was ") + (
+    predicted = where(guessed, " Nobody measured it; the speed is predicted.", "")
+    span, odds = where(of.known, span, "none"), where(of.known, used + predicted + loss, "")
+    low, high = of.predicted_within
+    chips = charts.phrase(
+        "nine of ten measured runs took {low:number 2} to {high:number 2} of the predicted energy"
+        " of a token; what predicts the rest was "
+    )
+    chips = where(guessed, chips, "the chips were measured; what predicts the rest was ")
+    error = where(training, "", chips) + (
         f"off by {off.median_absolute_percent:.0f} % in the median of {off.rows} published totals"
         f" of training runs, {off.p90_absolute_percent:.0f} % at the 90th percentile"
     )
@@ -105,8 +113,9 @@ def power_counted(of: Deployment, made: Footprint, nobody: Any) -> Display:
     share = market.cost_factor("training_share_of_server_watts", "data center").best
     tpu = "what Google measured in production, or its share of design power"
     server = f"at {charts.say(share, 'percent')} of what the server can draw"
+    known = where(of.predicted, "of chips in serving, at the speed that is predicted", "measured")
     served = charts.phrase(
-        "measured in {of.point.precision} with {of.point.batch:whole} sequences together,"
+        "{known} in {of.point.precision} with {of.point.batch:whole} sequences together,"
         " {of.joules_per_token:number} J a token"
     )
     how = where(of.training, where(of.chip.tpu, tpu, server), served)

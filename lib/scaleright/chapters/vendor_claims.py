@@ -93,7 +93,10 @@ def answer(
             "times_megawatt": (per_megawatt, "times"),
             "most": (every.most, "times"),
         },
-        besides=[(of.there, f"{{paid.{name}.why}}.") for name, of in vars(paid).items()],
+        besides=[
+            (getattr(paid, name).there, f"{{paid.{name}.why}}.")
+            for name in ("newer", "older", "asked")
+        ],
     )
 
 
@@ -101,7 +104,7 @@ def _rents(case: Any, paid: VendorPaid) -> Quantity:
     """At what both rent, in words."""
     rents = charts.phrase(
         "It rents at {paid.newer.usd:usd} an hour ({paid.newer.counted}), the {case.older} at"
-        " {paid.older.usd:usd} ({paid.older.counted})."
+        " {paid.older.usd:usd} ({paid.older.counted}).{paid.instead}"
     )
     return where(paid.there, rents, charts.phrase("In dollars nothing can be said: {paid.why}."))
 

@@ -63,22 +63,23 @@ def weights_formats(newer: tuple[Any, Any], older: tuple[Any, Any]) -> Display:
 
 
 def measured_format(there: Any, of: Any, measured: Any) -> Display:
-    """The format of a measured run, beside the usual one and those in which others were measured,
-    and the quality that it costs.
+    """The format of a run, beside the usual one and those in which others were measured, and the
+    quality that it costs.
 
     Parameters
     ----------
     there : whether there is such a run [truth value]
-    measured : the formats in which the model was measured on the chip, in words
+    measured : the formats in which the model was measured on the chip, in words; empty for none
     """
     usual = where(
         of.precision == of.usual,
         phrase("the usual format here, {of.why_usual}"),
         phrase("while {of.usual} is usual here, {of.why_usual}"),
     )
+    seen = where(measured == "", "in no format", phrase("in {measured}"))
     return sentence(
         "The figures are of a run in <strong>{of.precision}</strong>, {usual}; on this chip the"
-        " model was measured in {measured}. What that costs in quality: {of.quality}.",
+        " model was measured {seen}. What that costs in quality: {of.quality}.",
         provided=there,
         otherwise="No run is behind this case, so no format is.",
     )

@@ -67,12 +67,21 @@ def paid_hours() -> Hours:
 
 
 def hour_of(case: Any, chip: Any) -> PaidHour:
-    """An hour of a chip under the case's contract from its seller; of the bet and its rival at a
-    rent of the reader's own, where the case has one.
+    """An hour of a chip under the case's contract from the `seller` of both; of the bet and its
+    rival at a rent of the reader's own, where the case has one.
     """
     own = (case.bet, case.bet_usd_per_hour), (case.rival, case.rival_usd_per_hour)
     mine = first_case([(name == chip, rent) for name, rent in own], 0.0)
-    return paid_hours().paid(chip, case.contract, case.seller, mine)
+    return paid_hours().paid(chip, case.contract, seller(case)[0], mine)
+
+
+def seller(case: Any) -> tuple[Any, Any]:
+    """From whom bet and rival are rented, and whether that is not whom the case asks for, as of
+    `Hours.seller_of_all`.
+    """
+    own = case.bet_usd_per_hour, case.rival_usd_per_hour
+    pair = case.bet, case.rival
+    return paid_hours().seller_of_all(pair, case.contract, case.seller, own)
 
 
 def hours_of(case: Any) -> dict[str, PaidHour]:

@@ -22,7 +22,8 @@ from scaleright.ranges import Ends, interval_of
 GOOD_UTILIZATION = 0.8
 """Clarifai's example of a high score."""
 BUSIER = "more use"
-_BEST = {f"uncertain_{name}": 1.0 for name in ("power", "network", "grid", "making", "load")}
+_DOUBTS = ("power", "network", "grid", "making", "load", "prediction")
+_BEST = {f"uncertain_{name}": 1.0 for name in _DOUBTS}
 """Ratios to the best estimate of what is uncertain, by parameter."""
 
 
@@ -119,7 +120,9 @@ def _moved(of: Deployment, grid: Any = None, load: Any = None) -> Any:
     grams = of.place.kg_co2e_per_kwh * (_ratio("grid") if grid is None else grid)
     busy = of.utilization * (_ratio("load") if load is None else load)
     here = replace(of.place, kg_co2e_per_kwh=grams)
-    return replace(of, machine=moved, place=here, utilization=busy).footprint.carbon.total
+    hours = of.busy_hours * _ratio("prediction")
+    there = replace(of, machine=moved, place=here, utilization=busy, busy_hours=hours)
+    return there.footprint.carbon.total
 
 
 def _ends(of: Deployment, own_grid: Any, own_making: Any) -> dict[str, Ends]:
@@ -141,6 +144,7 @@ def _ends(of: Deployment, own_grid: Any, own_making: Any) -> dict[str, Ends]:
             _ratio("making"), *(where(own_making, 1.0, end) for end in makings)
         ),
         LOAD: Ends(_ratio("load"), *(where(of.training, 1.0, end) for end in loads)),
+        "predicted speed": Ends(_ratio("prediction"), *of.predicted_within),
     }
 
 
@@ -150,8 +154,9 @@ def uncertain(
     """Carbon of the work with all that is uncertain as ratios to the best [kg CO2e], the ends of
     these ratios, and the range of the carbon that follows.
 
-    In serving the chip was measured, so that of the power only its host's is uncertain; how busy
-    the service will be nobody knows. A training run is as busy as its owner makes it.
+    In serving the chip was measured, so that of the power only its host's is uncertain, and where
+    nobody measured it the speed that is predicted; how busy the service will be nobody knows. A
+    training run is as busy as its owner makes it.
 
     Parameters
     ----------

@@ -19,17 +19,21 @@ from scaleright.inference.demand import Busy, Demand
 from scaleright.inference.energy import (
     chat_energy,
     chat_energy_at,
+    chat_load,
+    energy_server,
     measured_format,
     measured_formats,
+    predicted_ends,
+    predicted_speed,
 )
-from scaleright.inference.formats import USUAL, either
+from scaleright.inference.formats import FORMATS, USUAL, either
 from scaleright.inference.lengths import Load
 from scaleright.inference.weights import Formats, Weights
 from scaleright.market import matmul_chips
-from scaleright.ops import where
+from scaleright.ops import minimum, where
 from scaleright.order import ordered
-from scaleright.quantity.graph import value_of
-from scaleright.quantity.rows import Row, Table, look_up
+from scaleright.quantity.graph import element_of, value_of
+from scaleright.quantity.rows import Row, Table, choose, look_up
 from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
 from scaleright.units import SECONDS_PER_HOUR
 
@@ -50,7 +54,7 @@ class Deployment:
     """What runs where: a machine at work for so many hours (for a million tokens, or for a run), in
     a place; numbers or quantities.
 
-    chip, point : the rows of `chips` and `measured` that are chosen
+    chip, point : the row of `chips`, and that of `measured` or the `Point`, that are chosen
     training : whether it is a training run, of which no tokens are stated
     busy : what its utilization follows from, if traffic may give it
     """
@@ -60,9 +64,21 @@ class Deployment:
     utilization: Any
     place: Place
     chip: Row
-    point: Row
+    point: "Row | Point"
     training: Any
     busy: Busy | None = None
+
+    @property
+    def predicted(self) -> Any:
+        """Whether nobody measured how it serves, so that the speed is predicted."""
+        return where(self.training, False, getattr(self.point, "predicted", False))
+
+    @property
+    def predicted_within(self) -> tuple[Any, Any]:
+        """Bounds of measured over predicted energy of a token [1]; 1 where it was measured."""
+        if not isinstance(self.point, Point):
+            return 1.0, 1.0
+        return tuple(where(self.predicted, self.point.off[end], 1.0) for end in ("low", "high"))
 
     @property
     def footprint(self) -> Footprint:
@@ -76,7 +92,7 @@ class Deployment:
 
     @property
     def served(self) -> Any:
-        """Whether it serves tokens, and somebody measured how."""
+        """Whether it serves tokens, and how is measured or predicted."""
         return where(self.training, False, self.point.there)
 
     @property
@@ -86,8 +102,8 @@ class Deployment:
 
 
 @lookup
-def busy(case: Any, point: Row, training: Any) -> Busy:
-    """How much of its time a case's measured operating point is at work: what its traffic takes,
+def busy(case: Any, point: "Row | Point", training: Any) -> Busy:
+    """How much of its time a case's operating point is at work: what its traffic takes,
     every copy of the model standing day and night, or as set; a training run is as busy as set.
 
     case : traffic, requests_per_day, peak_to_mean, utilization
@@ -135,14 +151,101 @@ def chips() -> dict[str, dict[str, Any]]:
 
 
 @lookup
+def predicted(
+    batches: Iterable[int], model_name: str, chip: str
+) -> dict[tuple[str, str, str], dict[str, Any] | str]:
+    """Servers that nobody measured: by model, chip and format, a table to choose from. A page has
+    those of a model on every chip and of every model on a chip in the usual format, and those of
+    measured pairs and of this one in others; more take a run of their own.
+
+    Columns: precision, accelerators, output_tokens [token], room [sequence], tokens_per_s of one
+    accelerator by number of sequences [token/s], weight_bytes [B], low and high, see
+    `predicted_ends`. None where no node holds the model.
+
+    >>> found = predicted([8, 64], "Llama-3.1-70B", "H100 SXM")
+    >>> found["Llama-3.1-70B", "T4", "usual"]["accelerators"]
+    8
+    """
+    models, every = sorted(set(chat_energy()["model"])), [*chips()]
+    seen = dict.fromkeys([*_pairs(), (model_name, chip)])
+    usual = dict.fromkeys([*((model_name, of) for of in every), *((of, chip) for of in models)])
+    asked = [(*pair, USUAL) for pair in usual] + [(*of, form) for of in seen for form in FORMATS]
+    found = dict[tuple[str, str, str], dict[str, Any] | str]()
+    for name, on, form in asked:
+        known = measured_formats(name, on)
+        if name not in models or form in known or (form == USUAL and known):
+            continue
+        try:
+            server = energy_server(name, on, form)
+        except (LookupError, ValueError):
+            continue
+        room, speeds = predicted_speed(server, batches)
+        low, high = predicted_ends(server)
+        found[name, on, form] = {
+            "precision": server.precision,
+            "accelerators": server.chips,
+            "output_tokens": chat_load(name).output_tokens,
+            "room": room,
+            "tokens_per_s": speeds,
+            "weight_bytes": held_bytes(name, server.precision),
+            "low": low,
+            "high": high,
+        }
+    return found
+
+
+class Point(Mapping):
+    """The operating point of a case: the measured one, or where nobody measured any the predicted
+    one, whose changes nobody measured.
+
+    there : whether there is either [truth value]
+    predicted : whether it is predicted [truth value]
+    off : the row of `predicted`
+    """
+
+    def __init__(self, case: Any, batches: Iterable[int], drawn_watts: Any):
+        batches = [*batches]
+        tried, unsaid = (case.model, case.accelerator), "Nobody measured it."
+        whose = value_of(case.model), value_of(case.accelerator)
+        known = choose(measured(batches), *tried, case.batch, case.precision, otherwise=unsaid)
+        off = choose(predicted(batches, *whose), *tried, case.precision, otherwise=unsaid)
+        speed = element_of(off.tokens_per_s, look_up([*map(str, batches)], case.batch))
+        own = {name: off[name] for name in ("precision", "accelerators", "output_tokens")}
+        own |= {"weight_bytes": off.weight_bytes, "batch": minimum(case.batch, off.room)}
+        own |= {"model": case.model, "chip_watts": drawn_watts, "tokens_per_s": speed}
+        self.off, self.predicted = off, ~known.there & off.there
+        self.there = known.there | off.there
+        self._columns = {
+            name: where(known.there, known[name], own[name]) if name in own else known[name]
+            for name in known
+        }
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._columns:
+            raise AttributeError(name)
+        return self._columns[name]
+
+    def __iter__(self):
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
+@lookup
 def nobody_published(name: Any, chip: Any, precision: Any) -> Any:
     """That nobody published the energy of a model on a chip in a format, and in or on which there
-    is one, in words; quantities or not.
+    is one, and that it is not predicted either, in words; quantities or not.
 
     >>> nobody_published("Llama-4-Scout", "B200", "usual").value
-    'Nobody published the energy of Llama-4-Scout on the B200, only on the H100 SXM'
-    >>> nobody_published("Qwen3-8B", "B200", "INT4").value
-    'Nobody published the energy of Qwen3-8B on the B200 in INT4, only in BF16'
+    'Nobody published the energy of Llama-4-Scout on the B200, only on the H100 SXM, and this page
+    does not predict it'
+    >>> nobody_published("Qwen3-8B", "B200", "MXFP4").value
+    'Nobody published the energy of Qwen3-8B on the B200 in MXFP4, only in BF16, and this page does
+    not predict it'
     """
     by_model = chat_energy().groupby("model")["accelerator"].unique()
     found = {name: f", only on the {' and the '.join(sorted(on))}" for name, on in by_model.items()}
@@ -150,7 +253,8 @@ def nobody_published(name: Any, chip: Any, precision: Any) -> Any:
     there = formats_there().row(name, chip)
     whose = "Nobody published the energy of " + name + " on the " + chip
     other = " in " + precision + ", only in " + there.words
-    return whose + where(there.there, other, look_up(found, name))
+    known = where(there.there, other, look_up(found, name))
+    return whose + known + ", and this page does not predict it"
 
 
 def _pairs() -> list[tuple[str, str]]:
@@ -166,13 +270,15 @@ def formats_there() -> Table:
 
 
 def weights(name: Any, chip: Any, precision: Any) -> tuple[Weights, Any]:
-    """The format of a measured run beside the usual one, and the formats in which the model was
+    """The format of a run beside the usual one, and the formats in which the model was
     measured on the chip, in words.
 
     >>> weights("Llama-3.1-405B", "B200", "FP8")[1].value
     'BF16 or FP8'
     """
-    formats = Formats.of({of: of for of, _ in _pairs()}, _pairs())
+    models, asked = sorted(set(chat_energy()["model"])), (value_of(name), value_of(chip))
+    pairs = [*product(models, (asked[1],)), *product((asked[0],), chips()), *_pairs()]
+    formats = Formats.of({of: of for of in models}, [pair for pair in pairs if pair[0] in models])
     return formats.weights(name, chip, precision, ""), formats_there().row(name, chip).words
 
 

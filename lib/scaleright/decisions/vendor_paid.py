@@ -17,12 +17,15 @@ class VendorPaid:
     """Prices of a case.
 
     newer, older : an hour of either chip, under the contract from the seller, or the reader's own
+    seller, instead : from whom both are rented, see `Hours.seller_of_all`
     asked : the tokens of the model at the API's host, or at prices of the reader's own
     """
 
     newer: PaidHour
     older: PaidHour
     asked: PaidTokens
+    seller: Any
+    instead: Any
 
     @property
     def there(self) -> Any:
@@ -58,14 +61,20 @@ class VendorPrices:
         """The prices of a case: its own, or those under its contract, from its seller, at its
         host.
         """
-        of = case.contract, case.seller
+        pair, own = (case.newer, case.older), (case.newer_usd_per_hour, case.older_usd_per_hour)
+        seller, instead = self.hours.seller_of_all(pair, case.contract, case.seller, own)
+        hours = [
+            self.hours.paid(name, case.contract, seller, usd)
+            for name, usd in zip(pair, own, strict=True)
+        ]
         asked = {kind: getattr(case, f"api_{kind}") for kind in ("input", "output")}
         return VendorPaid(
-            self.hours.paid(case.newer, *of, case.newer_usd_per_hour),
-            self.hours.paid(case.older, *of, case.older_usd_per_hour),
+            *hours,
             self.hosts.asked(
                 look_up(self.releases, case.model),
                 case.api_host,
                 asked | {"cached": asked["input"]},  # no prompt is in a cache here
             ),
+            seller,
+            instead,
         )

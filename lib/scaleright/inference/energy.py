@@ -1,22 +1,44 @@
-"""Measured energy of serving: the draw and speed of an accelerator in the least hungry published
-configuration.
+"""Energy of serving: the draw and speed of an accelerator in the least hungry published
+configuration, and where nobody measured it the speed that is predicted.
 
 The measurements cover the accelerators alone, at steady state, on one set of chat prompts whose
 length is not stated; host, network and building come on top (`scaleright.footprint`).
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.formulas import lookup
-from scaleright.inference.formats import FORMATS, USUAL, either, nearest_format, usual_format
+from scaleright.collectives import network
+from scaleright.formulas import lookup, search
+from scaleright.inference.curves import curves
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.formats import (
+    FORMATS,
+    USUAL,
+    either,
+    nearest_format,
+    offered,
+    resolved,
+    usual_format,
+)
+from scaleright.inference.lengths import Load
+from scaleright.inference.power import interval
+from scaleright.inference.server import server
+from scaleright.inference.serving import slots
 from scaleright.names import one_of
 from scaleright.order import noiseless, ordered
+from scaleright.power import serving_share
 from scaleright.units import figure
 
 TASK = "chat"
 """The task whose prompts all models of the newest measurements share."""
+PROMPT_TOKENS = 512
+"""Tokens of a prompt of those chats, which nobody states: with so many, about half of what was
+measured takes more energy than is predicted, and half less.
+"""
 
 
 def _least_hungry(runs: pd.DataFrame, joules: str, *variant: str) -> pd.DataFrame:
@@ -179,3 +201,106 @@ def chat_energy_at(model: str, accelerator: str, batch: float, precision: str = 
 def _chat_energy_by_kind() -> dict[tuple[str, str, str], pd.DataFrame]:
     """The rows of `chat_energy` by model, accelerator and format."""
     return dict(iter(chat_energy().groupby(["model", "accelerator", "precision"], sort=False)))
+
+
+@search
+@catalog.remembered
+def energy_server(model: str, accelerator: str, precision: str = USUAL) -> Deployment:
+    """The server that is predicted where nobody measured the energy of a model on a chip: the
+    fewest chips of a node that hold it in a format; of the usual one, if no node holds it so, in
+    the nearest in which one does.
+
+    Raises
+    ------
+    LookupError, ValueError : the catalog lacks a figure of the chip, the chip lacks the format, or
+        no node holds the model.
+
+    >>> energy_server("Llama-3.1-70B", "H200 SXM").precision
+    'FP8'
+    >>> energy_server("Llama-3.1-70B", "A10").precision
+    'INT8'
+    """
+    shape, chip = catalog.model(model), catalog.accelerator(accelerator)
+    chip.require("tdp_watts")
+    chip.require("memory_bytes")
+    network(chip)
+    form = resolved(shape, chip, precision)
+    if precision == USUAL and not server(shape, chip, form):
+        lean = tuple(of for of in offered(shape, chip) if server(shape, chip, of))
+        form = nearest_format(form, lean) if lean else form
+    if not (found := server(shape, chip, form)):
+        raise ValueError(f"no node of {chip.name} holds {shape.name} in {form}")
+    return found
+
+
+@search
+def energy_format(model: str, accelerator: str, precision: str = USUAL) -> str:
+    """The format in which the energy of a model on a chip is told: that of the measured run, else
+    that of the server that is predicted.
+
+    Raises
+    ------
+    LookupError, ValueError : as `energy_server`.
+
+    >>> [energy_format("Llama-3.1-70B", "H100 SXM", of) for of in ("usual", "FP8")]
+    ['BF16', 'FP8']
+    """
+    known = measured_formats(model, accelerator)
+    if precision in known or (precision == USUAL and known):
+        return measured_format(model, accelerator, precision)
+    return energy_server(model, accelerator, precision).precision
+
+
+@search
+def predicted_speed(d: Deployment, batches: Iterable[int]) -> tuple[float, list[float]]:
+    """How many sequences a server that nobody measured holds of such chats, and the tokens a second
+    of one of its accelerators at each of so many, or as many as it holds [token/s].
+
+    >>> room, speeds = predicted_speed(energy_server("Llama-3.1-70B", "H200 SXM"), [8, 64])
+    >>> room > 64, 4 * speeds[0] < speeds[1] < 8 * speeds[0]
+    (True, True)
+    """
+    load, (engine,) = chat_load(d.model.name), curves([d])
+    room = figure(float(slots(d, load)))
+    at_work = engine.at(np.minimum([*batches], room), load)
+    rates = at_work.requests_per_s * load.output_tokens / d.chips
+    return room, [figure(float(rate), 4) for rate in rates]
+
+
+@lookup
+@catalog.remembered
+def chat_load(model: str) -> Load:
+    """A chat as the measured runs had it: the median of their answers to a model's."""
+    seen = chat_energy()
+    answers = seen.loc[seen["model"] == catalog.model(model).name, "output_tokens"]
+    return Load(PROMPT_TOKENS, figure(float(answers.median())))
+
+
+@search
+@catalog.shared
+def predicted_within() -> tuple[float, float]:
+    """Between which ratios to the predicted energy of a token nine of ten measured ones lie [1]:
+    each at its own batch and number of chips, whose draw is taken as that of all chips in serving.
+
+    >>> low, high = predicted_within()
+    >>> 0.5 < low < 1 < high < 2
+    True
+    """
+    found = []
+    for of in chat_energy().itertuples():
+        chips, chip = int(of.accelerators), catalog.accelerator(of.accelerator)
+        d = server(catalog.model(of.model), chip, of.precision, chips) if chips <= 8 else None
+        if d:
+            watts = serving_share("") * chip.require("tdp_watts")
+            found.append(of.joules_per_token * predicted_speed(d, [of.batch])[1][0] / watts)
+    low, high = np.quantile(found, (0.05, 0.95))
+    return figure(float(low)), figure(float(high))
+
+
+@lookup
+def predicted_ends(d: Deployment) -> tuple[float, float]:
+    """Bounds of measured over predicted energy of a token of a server that nobody measured [1]: the
+    wider of `predicted_within` and of what runs whose model no fit saw had (`power.interval`).
+    """
+    (low, high), (least, most) = predicted_within(), interval(d)
+    return min(low, least), max(high, most)

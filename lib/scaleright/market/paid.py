@@ -213,6 +213,23 @@ class Hours:
             there=given | listed.there,
         )
 
+    def seller_of_all(
+        self, names: Sequence[Any], contract: Any, seller: Any, own: Sequence[Any]
+    ) -> tuple[Any, Any]:
+        """The seller at whose prices chips are compared: the one that is asked for if they rent all
+        of them out so, or the reader has rents of their own [USD/h], else all sellers; and that it
+        is not the one asked for, a sentence after a blank.
+
+        >>> asked = ["GB300", "B300"], "on demand", "AWS", [0.0, 0.0]
+        >>> Hours(["B300", "GB300"]).seller_of_all(*asked)
+        ('median', ' AWS does not rent both out so: all sellers count.')
+        """
+        there = True
+        for name, usd in zip(names, own, strict=True):
+            there = there & ((usd > 0) | self._prices.row(name, contract, seller).there)
+        told = " " + seller + " does not rent both out so: all sellers count."
+        return where(there, seller, MEDIAN), where(there, "", told)
+
     def contract(self, case: Any, hours_per_day: Any, years: Any) -> tuple[Quantity, Quantity]:
         """The contract of a case, or if that is `BEST` the one of `LASTING` under which so many
         hours of use a day cost least, the loosest of equals, and of those that nobody sells; and of

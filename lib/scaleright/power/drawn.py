@@ -135,13 +135,14 @@ def _served() -> Mapping[str, Mapping[str, float]]:
 @lookup
 def serving_share(name: str, end: str = "best") -> float:
     """Share of its design power that a chip draws while it serves at full load [1]: its own where
-    it was measured, else that of all that were.
+    it was measured, else that of all that were, as of "".
 
     >>> serving_share("A100 SXM 80GB") == serving_share("L4"), 0.8 < serving_share("H100 SXM") < 0.9
     (True, True)
     """
     shares = _served()
-    return shares.get(accelerator(name).name, shares[""])[one_of(end, ENDS, "end of a range")]
+    own = shares.get(name and accelerator(name).name, shares[""])
+    return own[one_of(end, ENDS, "end of a range")]
 
 
 def _at_work(chip: Accelerator, work: str, end: str) -> tuple[float, float]:

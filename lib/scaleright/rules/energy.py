@@ -24,11 +24,11 @@ def metered(model: str) -> None:
     one_of(model, chat_energy()["model"], "model with measured energy")
 
 
-def measured_serving(task: str, model: str, accelerator: str, precision: str) -> None:
-    """A model whose energy in serving was measured on the chip in the format; training asks for
-    none.
+def energy_told(task: str, model: str, accelerator: str, precision: str) -> None:
+    """A model whose energy in serving was measured on the chip in the format, or that a node of it
+    holds so that it can be predicted; training asks for neither.
     """
-    from scaleright.inference.energy import measured_format
-
     if task == "serving":
-        measured_format(model, accelerator, precision)
+        from scaleright.inference.energy import energy_format
+
+        energy_format(model, accelerator, precision)

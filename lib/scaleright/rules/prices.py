@@ -47,6 +47,21 @@ def priced(
         market.hour(accelerator, contract, seller)
 
 
+def both_rented(
+    first: str, second: str, contract: str, seller: str, first_usd: float, second_usd: float
+) -> None:
+    """Two chips as `priced`, at one seller's prices: at all sellers' where that one does not rent
+    both out so.
+    """
+    from scaleright import market
+
+    rents = {first: first_usd, second: second_usd}
+    if not all(usd or seller in market.sellers(name, contract) for name, usd in rents.items()):
+        seller = market.GROUPS[0]
+    for name, usd in rents.items():
+        priced(name, contract, seller, usd)
+
+
 def for_sale(accelerator: str, chip_usd: float | None) -> None:
     """A chip with a price, the catalog's or the reader's; 0 or None is none. The cheapest chip has
     the catalog's.
