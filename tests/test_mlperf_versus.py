@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scaleright import market, mlperf
+from scaleright import catalog, market, mlperf
 from scaleright.information import NINETY
 from scaleright.mlperf import tables
 from scaleright.mlperf.compare import entry, meetings
@@ -184,3 +184,31 @@ def test_tables_of_the_chapter_hold_together():
     assert (tables.team_spread()["apart"] >= 1).all()
     assert tables.power_by_chip()["runs"].sum() == len(mlperf.power_efficiency())
     assert len(tables.averages_apart()) == 5
+
+
+def open_case(**named):
+    asked = {"benchmark": "any", "scenario": "Offline", "new_chip": "newest"}
+    asked |= {"old_chip": "predecessor", "in_round": "newest"} | named
+    of = mlperf.taken(SimpleNamespace(**asked), BENCHMARKS)
+    return tuple(getattr(one, "value", one) for one in (of.benchmark, of.new_chip, of.old_chip))
+
+
+def test_names_left_open_are_of_chips_that_met_in_their_newest_round():
+    """Of one maker, the later one over one before it; whatever one of them is named, they meet."""
+    benchmark, new, old = open_case()
+    chips = catalog.accelerators()
+    assert chips[new].vendor == chips[old].vendor and chips[new].released > chips[old].released
+    assert mlperf.gain(new, old, benchmark, "Offline").in_round == max(mlperf.summary()["round"])
+    seen = mlperf.summary()
+    alone = [{"benchmark": of} for of in BENCHMARKS if of != "any"]
+    alone += [{side: of} for of in set(seen["accelerator"]) for side in ("new_chip", "old_chip")]
+    alone += [{"in_round": of} for of in set(seen["round"])]
+    for named in alone:
+        benchmark, new, old = open_case(**named)
+        assert {*named.values()} <= {benchmark, new, old, named.get("in_round")}
+        found = mlperf.gain(new, old, benchmark, "Offline", "chip", "best", **in_round(named))
+        assert found.value > 0, named
+
+
+def in_round(named: dict[str, str]) -> dict[str, str]:
+    return {"in_round": named.get("in_round", "newest")}

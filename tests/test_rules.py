@@ -48,6 +48,9 @@ def test_every_rule_is_used_by_a_chapter():
     assert used == set(RULES)
 
 
+HOPPER = {"new_chip": "B200", "old_chip": "H200 SXM", "benchmark": "llama2-70b-99.9"}
+
+
 @pytest.mark.parametrize(
     "chapter, case, says",
     [
@@ -102,8 +105,8 @@ def test_every_rule_is_used_by_a_chapter():
         ),
         ("inference_roofline", {"model": "gpt-oss-120b", "precision": "FP8"}, "nearest"),
         ("memory_wall", {"model": "GPT-3 175B", "sequence": 131072}, "the 2,048 tokens"),
-        ("mlperf", {"new_chip": "H200 SXM"}, "new_chip = 'H200 SXM', old_chip = 'H200 SXM'"),
-        ("mlperf", {"in_round": "v3.0"}, "nearest: v5.1, v4.1"),
+        ("mlperf", {"new_chip": "L4", "old_chip": "L4"}, "new_chip = 'L4', old_chip = 'L4'"),
+        ("mlperf", {**HOPPER, "in_round": "v3.0"}, "nearest: v5.1, v4.1"),
         ("parallelism", {"model": "GPT-3 175B", "sequence": 131072}, "the 2,048 tokens"),
         ("parallelism", {"model": "Llama-3.1-405B", "chips": 8}, "nearest that fits: chips"),
         (
@@ -221,8 +224,8 @@ UNSOLD = {
     "inference_ladder": (NO_SPOT, "nearest contract that has one: on demand"),
     "inference_roofline": (NO_SPOT, "nearest contract that has one: on demand"),
     "load_of_a_day": (NOBODY, "Lambda rents none of the accelerators out spot"),
-    "mlperf": (NOBODY | {"metric": "dollar"}, "unknown seller of B200 spot, 'Lambda'"),
-    "pretraining_records": (NOBODY, "unknown seller of B200 spot, 'Lambda'"),
+    "mlperf": (NOBODY | {"metric": "dollar"}, "unknown seller of B300 spot, 'Lambda'"),
+    "pretraining_records": (NOBODY | {"measure": "rent"}, "of such a seller .Lambda."),
     "pretraining_cost": (NO_SPOT, "nearest contract that has one: on demand"),
     "rlhf_cost": (NO_SPOT, "nearest contract that has one: on demand"),
     "scaling_laws": (NO_SPOT, "nearest contract that has one: on demand"),

@@ -56,23 +56,22 @@ def answer(
     """
     mixture, dense, images = (found.meetings[kind] for kind in ("mixture", "dense", "images"))
     on_mixture, on_dense, on_images = map(found.met_on, ("mixture", "dense", "images"))
-    premium, pictures = found.premium, charts.phrase(" and {images.gain:number} on {on_images}")
-    pictures = where(images.met, pictures, "")
-    either = " (either may be cheaper)"
-    open_ends = (where(found.either(kind), either, "") for kind in ("mixture", "dense"))
-    mixture_open, dense_open = open_ends
+    premium, either = found.premium, " (either may be cheaper)"
+    pictures = where(images.met, charts.phrase(" and {images.gain:number} on {on_images}"), "")
+    mixture_open, dense_open = (
+        where(found.either(kind), either, "") for kind in ("mixture", "dense")
+    )
     both = sure.cost + sure.other > 0
     likely, known = charts.odds(sure, both, "the " + found.cheaper.now, " a year")
-    known = where(both, known, " One of them was not measured on all that may come.")
-    known = known + bets.seller(case)[1]
+    unmeasured = " One of them was not measured on all that may come."
+    known = where(both, known, unmeasured) + bets.seller(case)[1]
     span = charts.phrase(
         "for {premium:number} times the price, {mixture.low:number} to {mixture.high:times} the"
         " work on {mixture.benchmark}{mixture_open} and {dense.low:number} to {dense.high:times} on"
         " {dense.benchmark}{dense_open}, nine times in ten"
     )
     span = where(found.possible, span, "none")
-    cheapest = where(too_dear > 1e-9, "No chip is", "One chip is")
-    hurry = look_up(HURRIES, case.scenario)
+    some, hurry = where(too_dear > 1e-9, "No", "One"), look_up(HURRIES, case.scenario)
     dearer = where(regret < NO_DEARER, "0 %", charts.say(regret, "percent"))
     refusal, (bet_hour, rival_hour) = _refusal(case, found), found.paid
     unserved, instead = bets_served.refusal(case)
@@ -81,7 +80,7 @@ def answer(
         "{dearer}",
         "dearer than if you knew which models will come",
         "{likely}",
-        "{cheapest} cheapest on every kind of model that may come.",
+        "{some} chip is cheapest on every kind of model that may come.",
         "With {hurry} on latency, one {case.bet} does {mixture.gain:number} times the work of one"
         " {case.rival} on {on_mixture}, {dense.gain:number} on {on_dense}{pictures}, for"
         " {premium:number} times the price.{known}",
@@ -196,12 +195,17 @@ def thresholds(racks: pd.DataFrame, rack_premium: Quantity) -> Display:
 
 def dearest_dense(rack_premium: Quantity, dearest: Quantity) -> Display:
     """What the worst dense model costs more on a rack, a share of its cost on a server [1]."""
+    none = charts.phrase(
+        "At {rack_premium:number} times the price no dense model costs more on a rack."
+    )
+    unlisted = "Nobody lists what both cost so, the chip of a rack and its sibling in a server."
+    none = where(rack_premium > 0, none, unlisted)
     return charts.sentence(
         "At {rack_premium:number} times the price, the dense model that suits a rack least costs"
         ' {dearest:percent} more there. To be "very uneconomical", as the MLPerf blog post has it,'
         " a rack would have to cost more than anybody lists.",
         provided=dearest > 0,
-        otherwise="At {rack_premium:number} times the price no dense model costs more on a rack.",
+        otherwise="{none}",
     )
 
 

@@ -55,6 +55,29 @@ def _saved(low: Quantity, high: Quantity) -> Any:
     return where(low < 0, either, less)
 
 
+def _owned_span(owned: tuple[Quantity, ...]) -> Any:
+    """The range of what an hour of use costs owned, in words."""
+    *_, low, high = owned
+    return charts.phrase("{low:usd} to {high:usd} an hour (90 %)")
+
+
+def _found(case: Any, alone: Quantity, choice: Quantity, even: Quantity) -> tuple[Any, Any]:
+    """What is cheaper, and what the number is of, in words."""
+    clear = charts.phrase("{choice} one {case.accelerator} is cheaper")
+    close = charts.phrase("owning and renting one {case.accelerator} cost the same")
+    own = charts.phrase("own one {case.accelerator}: nobody rents it out")
+    less = where(even, "a year apart", "a year less")
+    per_hour = "an hour of use; a lower rent would be cheaper"
+    return where(alone, own, where(even, close, clear)), where(alone, per_hour, less)
+
+
+def _rent_told(alone: Quantity, hour: PaidHour, taken: Any) -> tuple[Any, Any]:
+    """What an hour of rent costs, and of which days that is, in words."""
+    rent = charts.phrase("Rent is {hour.usd:usd} an hour ({hour.counted}{taken}).")
+    age = charts.phrase("{hour.age} (rents), ")
+    return where(alone, "No price of an hour is listed.", rent), where(alone, "", age)
+
+
 def answer(
     case: Any,
     chip: Any,
@@ -68,36 +91,40 @@ def answer(
     sure: Choice,
     of: Quantity,
     saved: tuple[Quantity, Quantity],
+    owned: tuple[Quantity, ...],
 ) -> Display:
-    """The answer card: what is cheaper, by how much [USD/year], and from how many hours a day.
+    """The answer card: what is cheaper, by how much [USD/year], and from how many hours a day; of a
+    chip that nobody rents out, the rent below which it would be cheaper.
 
     chip : its `chip_terms`; between, saved : ends of those hours and of what is saved; sure : how
     sure the choice is [USD/year]; of : of how many contracts this one is the cheapest, 0 if it was
-    asked for
+    asked for; owned : whether nobody rents it out, and what an hour of use costs owned, with its
+    ends [USD/h]
     """
-    pays, even_at, hour = _pays(break_even_hours), _even_at(*between), rents.hour
+    pays, even_at, hour, alone = _pays(break_even_hours), _even_at(*between), rents.hour, owned[0]
     (low_hours, high_hours), (range_low, range_high) = between, saved
     span = where(hour.there & (case.hours_per_day > 0), _saved(*saved), UNCOMPARED)
     likely, known = charts.odds(sure, (case.hours_per_day > 0) & hour.there, choice, " a year")
     taken = where(of > 0, charts.phrase(", the cheapest of {of:whole} contracts"), "")
-    moved = " No home houses it: owned it stands in a data center, on the usual terms there."
-    moved = where(case.moved, moved, "")
-    clear = charts.phrase("{choice} one {case.accelerator} is cheaper")
-    close = charts.phrase("owning and renting one {case.accelerator} cost the same")
-    even = saving < EVEN * bill.total
-    found, less = where(even, close, clear), where(even, "a year apart", "a year less")
+    elsewhere = " No home houses it: owned it stands in a data center, on the usual terms there."
+    moved = where(case.moved, elsewhere, "")
+    found, less = _found(case, alone, choice, saving < EVEN * bill.total)
+    shown = where(alone, charts.say(owned[1], "usd"), charts.say(saving, "usd"))
+    of_owning = charts.phrase("A year of owning it costs {bill.total:usd}.")
+    because, span = where(alone, of_owning, pays + even_at), where(alone, _owned_span(owned), span)
+    rent, rent_age = _rent_told(alone, hour, taken)
     return charts.answer_card(
         "At {case.hours_per_day:hours 2} of use a day, {found}.",
-        "{saving:usd}",
+        "{shown}",
         "{less}",
         "{likely}",
-        "{pays}{even_at}",
-        "Rent is {hour.usd:usd} an hour ({hour.counted}{taken}).{moved}{known}",
-        provided=hour.there,
+        "{because}",
+        "{rent}{moved}{known}",
+        provided=hour.there | alone,
         otherwise="One <strong>{case.accelerator}</strong> cannot be rented so: {hour.why}. A year"
         " of owning it costs {bill.total:usd}. {pays}{moved}",
         range="{span}",
-        as_of="{hour.age} (rents), {chip.sold} (price of the chip)",
+        as_of="{rent_age}{chip.sold} (price of the chip)",
         model_error="none measured: arithmetic on prices, so as right as its inputs",
         headline="break_even_hours",
         quantities={

@@ -122,11 +122,16 @@ def _rate(case: Any, of: Any, rate: Quantity) -> Quantity:
     )
 
 
-def kinds(case: Any, bench: Bench, found: Versus, benchmarks: Sequence[str]) -> Display:
-    """The gain on every benchmark on which both chips meet."""
+def kinds(
+    case: Any, bench: Bench, found: Versus, benchmark: Quantity, benchmarks: Sequence[str]
+) -> Display:
+    """The gain on every benchmark on which both chips meet.
+
+    benchmark : the parameter that the rows give
+    """
     kind = look_up(bench.kinds, case.benchmark)
     told = charts.phrase("{found.value:times}, {kind}, {found.in_round}")
-    look = {"along": case.benchmark, "label": told, "most": 11}
+    look = {"along": benchmark, "label": told, "most": 11}
     return charts.show(
         _ranged({"benchmark": benchmarks}, "benchmark", found, **look),
         name="kinds",

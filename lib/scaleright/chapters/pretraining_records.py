@@ -39,8 +39,8 @@ def answer(case: Any, best: Best, spent: Spent) -> Display:
         "{run.seconds:duration}",
         "to the quality that MLPerf asks for",
         because="That is {chip_hours:number} chip-hours, {rent:usd} of rent.",
-        also="{run.submitter} ran it in {run.round}. The rent is the {hour.counted}{alike}. It"
-        " used at most {energy:kWh} at the chips' power limits.",
+        also="{run.submitter} ran it in {run.round}. The rent is the {hour.counted}{alike}."
+        "{best.instead} It used at most {energy:kWh} at the chips' power limits.",
         provided=best.why == "",
         otherwise="No run of <strong>{case.benchmark}</strong> can be rented so: {best.why}.",
         range="{ahead}",

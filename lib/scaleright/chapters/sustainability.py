@@ -58,13 +58,7 @@ def answer(
     span = charts.phrase("{range_low:mass} to {range_high:mass} of CO2e (90 %)")
     predicted = where(guessed, " Nobody measured it; the speed is predicted.", "")
     span, odds = where(of.known, span, "none"), where(of.known, used + predicted + loss, "")
-    low, high = of.predicted_within
-    chips = charts.phrase(
-        "nine of ten measured runs took {low:number 2} to {high:number 2} of the predicted energy"
-        " of a token; what predicts the rest was "
-    )
-    chips = where(guessed, chips, "the chips were measured; what predicts the rest was ")
-    error = where(training, "", chips) + (
+    error = where(training, "", _error_of_chips(of)) + (
         f"off by {off.median_absolute_percent:.0f} % in the median of {off.rows} published totals"
         f" of training runs, {off.p90_absolute_percent:.0f} % at the 90th percentile"
     )
@@ -91,6 +85,16 @@ def answer(
             "range_high": (range_high, "mass"),
         },
     )
+
+
+def _error_of_chips(of: Deployment) -> Any:
+    """How far off what the chips draw may be, before what predicts the rest, in words."""
+    low, high = of.predicted_within
+    chips = charts.phrase(
+        "nine of ten measured runs took {low:number 2} to {high:number 2} of the predicted energy"
+        " of a token; what predicts the rest was "
+    )
+    return where(of.predicted, chips, "the chips were measured; what predicts the rest was ")
 
 
 def carbon_by_parts(carbon: Carbon, known: Any) -> Display:

@@ -21,6 +21,8 @@ from scaleright.quantity import Quantity
 Pair = tuple[Quantity, Quantity]
 USERS = "tokens per second per user"
 PER_CHIP = "output tokens per second of one chip"
+PRICED = ("newer", "older", "asked")
+"""What a case pays for."""
 
 
 def controls(declared: Any) -> tuple[Controls, dict[str, dict], dict[str, Any], Any, VendorPrices]:
@@ -93,10 +95,7 @@ def answer(
             "times_megawatt": (per_megawatt, "times"),
             "most": (every.most, "times"),
         },
-        besides=[
-            (getattr(paid, name).there, f"{{paid.{name}.why}}.")
-            for name in ("newer", "older", "asked")
-        ],
+        besides=[(getattr(paid, of).there, f"{{paid.{of}.why}}.") for of in PRICED],
     )
 
 

@@ -249,6 +249,21 @@ def break_even_range(
 
 
 @lookup
+def owned_hour_range(
+    case: Any, chip: Mapping[str, Any], hour: PaidHour
+) -> tuple[Quantity, Quantity]:
+    """Low and high end of what an hour of use costs owned, at the case's hours a day (90 %)
+    [USD/h].
+    """
+    of = _open(case, chip, hour, 0.0)
+    owned = of.terms.break_even_usd_per_hour(case.hours_per_day)
+    ends = [end for words, end in of.ends.items() if words != RENT]
+    known = {name: best for name, best in _BEST.items() if name != "rent_ahead"}
+    low, high = (at(end, **known) for end in interval_of(owned, ends))
+    return low, high
+
+
+@lookup
 def buying(
     case: Any, chip: Mapping[str, Any], hour: PaidHour
 ) -> tuple[Choice, tuple[Quantity, Quantity]]:

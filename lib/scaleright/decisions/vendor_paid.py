@@ -63,13 +63,14 @@ class VendorPrices:
         """
         pair, own = (case.newer, case.older), (case.newer_usd_per_hour, case.older_usd_per_hour)
         seller, instead = self.hours.seller_of_all(pair, case.contract, case.seller, own)
-        hours = [
+        newer, older = (
             self.hours.paid(name, case.contract, seller, usd)
             for name, usd in zip(pair, own, strict=True)
-        ]
+        )
         asked = {kind: getattr(case, f"api_{kind}") for kind in ("input", "output")}
         return VendorPaid(
-            *hours,
+            newer,
+            older,
             self.hosts.asked(
                 look_up(self.releases, case.model),
                 case.api_host,

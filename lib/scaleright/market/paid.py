@@ -213,12 +213,20 @@ class Hours:
             there=given | listed.there,
         )
 
+    def unlisted(self, name: Any) -> Any:
+        """Whether nobody rents a chip out under any contract [truth value].
+
+        >>> Hours(["H100 SXM", "A30"]).unlisted("A30").value
+        True
+        """
+        return self._contracts.row(name).words == ""
+
     def seller_of_all(
         self, names: Sequence[Any], contract: Any, seller: Any, own: Sequence[Any]
     ) -> tuple[Any, Any]:
-        """The seller at whose prices chips are compared: the one that is asked for if they rent all
-        of them out so, or the reader has rents of their own [USD/h], else all sellers; and that it
-        is not the one asked for, a sentence after a blank.
+        """The seller at whose prices one or two chips are told: the one asked for if all are rented
+        out so, or the reader has rents of their own [USD/h], else all sellers; and that it is not
+        the one asked for, a sentence after a blank.
 
         >>> asked = ["GB300", "B300"], "on demand", "AWS", [0.0, 0.0]
         >>> Hours(["B300", "GB300"]).seller_of_all(*asked)
@@ -227,7 +235,8 @@ class Hours:
         there = True
         for name, usd in zip(names, own, strict=True):
             there = there & ((usd > 0) | self._prices.row(name, contract, seller).there)
-        told = " " + seller + " does not rent both out so: all sellers count."
+        them = "both" if len(names) > 1 else "it"
+        told = " " + seller + f" does not rent {them} out so: all sellers count."
         return where(there, seller, MEDIAN), where(there, "", told)
 
     def contract(self, case: Any, hours_per_day: Any, years: Any) -> tuple[Quantity, Quantity]:

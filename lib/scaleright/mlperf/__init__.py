@@ -15,6 +15,7 @@ from scaleright.mlperf.compare import (
     summary,
 )
 from scaleright.mlperf.gains import METRICS, Gain, gain, generation_gains, range_test
+from scaleright.mlperf.pairs import ANY, BEFORE, NEWEST, taken
 from scaleright.mlperf.records import record
 from scaleright.mlperf.results import (
     FLAGS,

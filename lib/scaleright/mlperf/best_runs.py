@@ -97,6 +97,7 @@ class Best:
     run : a row of `best_runs`
     hour : what an hour of its chip costs
     why : why there is no such run with a rent, in words; empty where there is one
+    instead : that all sellers count, since the one asked for does not rent it out; else empty
     """
 
     asked: Any
@@ -105,6 +106,7 @@ class Best:
     run: Row
     hour: PaidHour
     why: Any
+    instead: Any
 
 
 @lookup
@@ -154,11 +156,14 @@ class Records:
         shown = where(asked, case.round, ALL_ROUNDS)
         kind = where(case.measure == RENT, self._cheapest(case, shown), case.measure)
         run = self._runs.row(case.benchmark, shown, kind)
-        hour = self.hours.paid(run.priced_as, case.contract, case.seller)
+        asked_of = [run.priced_as], case.contract, case.seller, [0.0]
+        seller, instead = self.hours.seller_of_all(*asked_of)
+        hour = self.hours.paid(run.priced_as, case.contract, seller)
         unsold = "of the chips that ran it none has a price " + case.contract
         who = where(case.seller == "median", "", " of such a seller (" + case.seller + ")")
         measure = where(run.there, case.measure, "time")
-        return Best(asked, shown, measure, run, hour, where(run.there, hour.why, unsold + who))
+        why = where(run.there, hour.why, unsold + who)
+        return Best(asked, shown, measure, run, hour, why, where(run.there, instead, ""))
 
 
 @remembered

@@ -98,7 +98,9 @@ def validate(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
     about, said = _broken(parameters, values)
     if said:
         case = {of.name: of.default for of in parameters} | values
-        works = what_works(parameters, case, about, lambda case: bool(refusal(parameters, case)))
+        works = what_works(
+            parameters, case, about, lambda case: bool(refusal(parameters, case)), said
+        )
         raise ParameterError([with_offer(said, works)], works)
     return values
 

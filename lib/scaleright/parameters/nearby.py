@@ -32,9 +32,11 @@ def what_works(
     case: Mapping[str, Any],
     about: Iterable[str],
     refused: Refused,
+    said: str = "",
 ) -> dict[str, Any]:
     """The values that to change makes a case one that is accepted: of one parameter where that is
-    enough, else those of several as declared, which keep all rules.
+    enough, else those of several as declared, which keep all rules. A model is what a reader came
+    for, so that it is changed last.
 
     Parameters
     ----------
@@ -42,6 +44,7 @@ def what_works(
     about : the parameters of the rule that it breaks, of which those that the reader moved are
         tried first, and among them the later ones: a chapter declares what it is about first
     refused : whether the rules refuse a case
+    said : what the rule says; of parameters that the reader left those that it names go first
 
     >>> from scaleright.parameters import parse
     >>> pair = parse('''first: str = "a"  # one (a | b | c)
@@ -52,16 +55,26 @@ def what_works(
     """
     about = set(about)
     of_rule = [of for of in reversed(parameters) if of.name in about]
-    for of in sorted(of_rule, key=lambda of: case[of.name] == of.default):
+
+    def order(of: Parameter) -> tuple[bool, bool, bool]:
+        moved = case[of.name] != of.default
+        return _is_model(of), not moved, not (moved or f"{of.name} =" in said)
+
+    for of in sorted(of_rule, key=order):
         for value in _nearby(of, case[of.name], lambda v, n=of.name: refused({**case, n: v})):
             return {of.name: value}
     changed: dict[str, Any] = {}
     moved = [of for of in parameters if case[of.name] != of.default]
-    for of in sorted(moved, key=lambda of: of.name not in about):
+    for of in sorted(moved, key=lambda of: (_is_model(of), of.name not in about)):
         changed[of.name] = of.default
         if not refused({**case, **changed}):
             return changed
     return {}
+
+
+def _is_model(of: Parameter) -> bool:
+    """Whether a parameter is the model that a chapter is asked about."""
+    return of.name == "model" or of.catalog == "models"
 
 
 def _nearby(of: Parameter, value: Any, refused: Callable[[Any], bool]) -> Iterator[Any]:

@@ -17,8 +17,8 @@ ROOMS = {
     "catalog": "decoder computes of_a_cluster within_context linked",
     "energy": "made powered metered energy_told",
     "benchmarks": "submitted ran on_radar meet bets_meet",
-    "prices": "listed plausible_rent priced both_rented for_sale hosted sold_as on_the_market"
-    " committed",
+    "prices": "listed plausible_rent priced priced_if_rented both_rented for_sale hosted sold_as"
+    " on_the_market committed",
     "training": "splits pretrains holds gets_done keeps_work shared_by meets_deadline",
     "studies": "fits_on smaller_than pays_a_node",
     "tuning": "tunable tunes",

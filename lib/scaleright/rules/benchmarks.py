@@ -1,19 +1,24 @@
 """Rules about what was measured by MLPerf."""
 
+from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 
 from scaleright.names import one_of
 
 
 def submitted(accelerator: str) -> None:
-    """A chip that somebody submitted to MLPerf Inference."""
-    from scaleright.mlperf import summary
+    """A chip that somebody submitted to MLPerf Inference, or one that is left open."""
+    from scaleright.mlperf import BEFORE, NEWEST, summary
 
+    if accelerator in (NEWEST, BEFORE):
+        return
     one_of(accelerator, summary()["accelerator"], "accelerator in MLPerf Inference")
 
 
 def ran(benchmark: str, round_: str, measure: str, contract: str, seller: str) -> None:
-    """A benchmark of MLPerf Training that a round had, and a best run whose chip is sold so."""
+    """A benchmark of MLPerf Training that a round had, and a best run whose chip is sold so: by all
+    where one does not.
+    """
     from scaleright import market, mlperf
 
     in_round = None if round_ == "all" else round_
@@ -21,7 +26,10 @@ def ran(benchmark: str, round_: str, measure: str, contract: str, seller: str) -
     names = {"benchmark": benchmark, "round": round_, "measure": measure}
     best = mlperf.records().best(SimpleNamespace(**names, contract=contract, seller=seller))
     if best.run.there.value:
-        market.hour(best.run.priced_as.value, contract, seller)
+        chip = best.run.priced_as.value
+        if seller not in market.sellers(chip, contract):
+            seller = market.GROUPS[0]
+        market.hour(chip, contract, seller)
         return
     known = {of for chip in mlperf.records().chips for of in market.contracts(chip)}
     offered = ", ".join(of for of in market.CONTRACTS if of in known)
@@ -50,12 +58,19 @@ def meet(
     seller: str,
     rent_new: float,
     rent_old: float,
+    choices: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
     """Two chips that were measured on the same work, by what counts; where that is a dollar, both
-    are sold so, or have a rent of the reader's own.
+    are sold so, or have a rent of the reader's own. Names that are left open are those that `taken`
+    finds.
     """
     from scaleright import market, mlperf
 
+    asked = {"benchmark": benchmark, "new_chip": new_chip, "old_chip": old_chip}
+    asked |= {"scenario": scenario, "in_round": in_round}
+    found = mlperf.taken(SimpleNamespace(**asked), (choices or {}).get("benchmark", ()))
+    names = found.new_chip, found.old_chip, found.benchmark
+    new_chip, old_chip, benchmark = (getattr(of, "value", of) for of in names)
     price = None
     if metric == "dollar":
         rents = {new_chip: rent_new, old_chip: rent_old}

@@ -47,6 +47,16 @@ def priced(
         market.hour(accelerator, contract, seller)
 
 
+def priced_if_rented(
+    accelerator: str, contract: str, seller: str, rent_usd_per_hour: float
+) -> None:
+    """A chip as `priced`, or one that nobody rents out at all, which leaves owning it."""
+    from scaleright import market
+
+    if rent_usd_per_hour or market.contracts(accelerator):
+        priced(accelerator, contract, seller, rent_usd_per_hour)
+
+
 def both_rented(
     first: str, second: str, contract: str, seller: str, first_usd: float, second_usd: float
 ) -> None:
