@@ -229,8 +229,8 @@ class Hours:
         the one asked for, a sentence after a blank.
 
         >>> asked = ["GB300", "B300"], "on demand", "AWS", [0.0, 0.0]
-        >>> Hours(["B300", "GB300"]).seller_of_all(*asked)
-        ('median', ' AWS does not rent both out so: all sellers count.')
+        >>> [of.value for of in Hours(["B300", "GB300"]).seller_of_all(*asked)]
+        ['median', ' AWS does not rent both out so: all sellers count.']
         """
         there = True
         for name, usd in zip(names, own, strict=True):
