@@ -102,7 +102,7 @@ def test_a_stale_preset_is_named_with_its_line_and_the_nearest():
         ({"requests_per_day": 5000.0, "input_tokens": 100}, "give output_tokens too"),
         ({"requests_per_day": 5000.0, "owned": "H100 SXM"}, "how many"),
         ({"requests_per_day": 5000.0, "owned_chips": 8}, "of what"),
-        ({"requests_per_day": 5000.0, "model": "GPT-3 175B"}, "not among"),
+        ({"requests_per_day": 5000.0, "model": "BERT-base"}, "writes none"),
         ({"requests_per_day": 5000.0, "quality": 0.94}, "the best"),
         ({"requests_per_day": 5000.0, "quality": 0.75, "model": "Llama-3.1-8B"}, "Llama-3.3-70B"),
         ({"requests_per_day": 5000.0, "accelerator": "B300"}, "no fleet"),

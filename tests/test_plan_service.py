@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from chapter_cells import computed
+from scaleright import catalog
 from scaleright.costs.regional_power import power_price
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_rows import open_row, plan_rows
@@ -80,3 +81,22 @@ def test_a_model_that_no_node_of_the_chip_holds_is_said_to_be_so():
     (part,) = plan(of).parts
     assert "no node of H100 SXM holds it" in part.number
     assert [of.says for of in part.broken.relaxations] == ["leave the accelerator open"]
+
+
+@pytest.mark.long
+def test_every_model_that_writes_is_planned_a_config_of_ones_own_too(tmp_path):
+    """And its questions are ones that the chapters take; without a host there is no API."""
+    mine = tmp_path / "mine.json"
+    mine.write_text('{"layers": 40, "hidden": 5120, "heads": 40, "ffn": 13824, "vocab": 32000}')
+    barred = "call an API: ruled out, nobody lists an API price of "
+    given = {"requests_per_day": "50000", "accelerator": "H100 SXM"}
+    try:
+        for model, name in (("GPT-2", "GPT-2"), ("qwen3-8b", "Qwen3-8B"), (str(mine), "mine")):
+            part = plan(plans.workload(BOOK, None, given | {"model": model})).parts[0]
+            assert part.work == f"Serve {name} to 50,000 requests a day"
+            assert (barred + name in part.steps[1].because) == (name != "Qwen3-8B")
+            for asked in (asked for step in part.steps for asked in step.asked):
+                said = dict(one.split("=", 1) for one in shlex.split(asked.command)[4::2])
+                assert accepted(declared(asked.chapter, BOOK), said).get("model", name) == name
+    finally:
+        catalog.drop_models()

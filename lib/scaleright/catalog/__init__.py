@@ -11,7 +11,15 @@ from scaleright.catalog import shapes as _shapes  # both register their judges
 from scaleright.catalog.config_formats import ConfigError, UnsupportedArchitectureError
 from scaleright.catalog.configs import Config
 from scaleright.catalog.memory import fitted, of_chip, remembered, shared
-from scaleright.catalog.own import SUFFIXES, add_model, drop_models, own_models, read_config, retold
+from scaleright.catalog.own import (
+    SUFFIXES,
+    add_model,
+    drop_models,
+    own_models,
+    own_source,
+    read_config,
+    retold,
+)
 from scaleright.catalog.package import DataError, Problem, data_dir, package, resource
 from scaleright.catalog.reach import architecture, best_matmul, of_kin
 from scaleright.catalog.reading import read_csv
@@ -72,6 +80,7 @@ __all__ = [
     "of_chip",
     "of_kin",
     "own_models",
+    "own_source",
     "package",
     "read_config",
     "read_csv",

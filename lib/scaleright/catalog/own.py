@@ -120,6 +120,13 @@ def own_models() -> dict[str, Config]:
     return {name: of.config for name, of in _OWN.items()}
 
 
+def own_source(name: str) -> str:
+    """The path of the file that a model of the reader's own was read from; empty where there is no
+    such model, or no file.
+    """
+    return _OWN[name].source if name in _OWN else ""
+
+
 def drop_models() -> None:
     """Forget the reader's own models."""
     _OWN.clear()

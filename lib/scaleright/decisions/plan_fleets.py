@@ -44,6 +44,7 @@ class Fleets:
 
     values : of the case, as the chapter's parameters
     lengths : tokens of a prompt and of an answer, as asked
+    longest : the prompt of the trace than which one in twenty is longer [token]
     fleet, bill, rents : of the case
     equal : by accelerator, how many of the trace's requests one of those asked for is worth, by the
         time it takes [1]
@@ -52,6 +53,7 @@ class Fleets:
 
     values: Mapping[str, Any]
     lengths: tuple[float, float]
+    longest: float
     fleet: DayFleet
     bill: DayBill
     rents: Rents
@@ -87,7 +89,8 @@ class Fleets:
         if of.input_tokens:
             equal = _equal(tables, case, chips, mean, lengths)
         owned = Owned.ways(case.accelerator, chips, of.region)
-        return cls(values, lengths, fleet, bill, rents, equal, owned)
+        longest = float(terms["long_tokens"])
+        return cls(values, lengths, longest, fleet, bill, rents, equal, owned)
 
     @property
     def chips(self) -> tuple[str, ...]:

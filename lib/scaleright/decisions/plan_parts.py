@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+from scaleright.catalog import own_source
 from scaleright.formulas import lookup
 from scaleright.units import COUNTS, figure, in_units
 
@@ -71,7 +72,8 @@ def _plain(value: Any) -> str:
 
 
 def _shell(value: Any) -> str:
-    text = _plain(value)
+    """A value as another process takes it: a model of the reader's own by its file."""
+    text = own_source(str(value)) or _plain(value)
     return (
         text if text.replace(".", "").replace("-", "").replace("+", "").isalnum() else f'"{text}"'
     )

@@ -180,6 +180,12 @@ def demand(found: Found) -> Step:
             f" {of.pace_tokens_per_s:g} tokens a second for each reader"
         ),
     ]
+    longest, asked = shape(found.model).max_context, found.fleets.longest
+    if 0 < longest < asked:
+        reasons.append(
+            f"{found.model} was made for {longest:,} tokens, and one prompt in twenty has"
+            f" {asked:,.0f} or more: shorten those, or take another model"
+        )
     if of.input_tokens:
         reasons.append(
             f"one of your requests takes the time of {worth:.3g} of the published hour"
@@ -200,8 +206,6 @@ def supply(found: Found) -> Step:
         for name, cost in sorted(found.ways.items(), key=lambda one: (one[1], one[0]))
     ]
     reasons += [f"{name}: ruled out, {why}" for name, why in found.barred.items()]
-    if found.api.why:
-        reasons.append(f"{API}: no price, {found.api.why}")
     if found.own_place >= 0:
         power = power_price(of.region, SETTINGS[COLOCATION])
         reasons.append(f"{power.said(of.region)} for chips of your own; rents and APIs include it")

@@ -97,6 +97,8 @@ def plan_serving(of: Workload) -> Part:
     cached = float(fleets.fleet.traffic.load.cached_share.value)
     api = at_api(of, name, chip, fleets.lengths, cached)
     ways, barred = {}, _barred(of)
+    if api.why:
+        barred.setdefault(API, api.why.partition(";")[0])
     if place >= 0:
         ways[RENT] = float(at["usd_per_day"][place])
     if own_place >= 0:

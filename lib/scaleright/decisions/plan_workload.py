@@ -6,10 +6,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from scaleright.catalog import accelerator, model
+from scaleright.catalog import accelerator, model, own_models
 from scaleright.decisions.routing_tiers import level_shares, success_rates
 from scaleright.files import FileError, read_table
 from scaleright.formulas import lookup
+from scaleright.market import sold_release
 from scaleright.names import brief, suggestion
 from scaleright.numerals import finite, hint
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
@@ -24,7 +25,9 @@ SERVED = (
     "gpt-oss-120b",
     "DeepSeek-V3.1",
 )
-"""Models that a plan serves: those of the chapter `load_of_a_day`, as a test holds."""
+"""Models that the page of a plan offers: those of the chapter `load_of_a_day`, as a test holds. The
+command serves every model that writes tokens.
+"""
 SERVERS = (
     "H100 SXM",
     "H200 SXM",
@@ -55,7 +58,7 @@ DECLARED = """
 work: str = "serve"  # what is to be done; a study is many small runs that are compared
 #     (serve | train | train and serve | study)
 model: str | None = None  # model, by default the smallest that is good enough, or the one that the
-#     chapter of the work starts from (models)
+#     chapter of the work starts from; hosts sell some of them (models, or a config.json)
 quality: float | None = None  # share of requests to be answered right, as published scores have it
 #     [1] (0.2..0.95)
 requests_per_day: float | None = None  # requests a day, to serve [request/day] (1000..100000000)
@@ -158,13 +161,18 @@ class Workload:
 
 @lookup
 def served_as(name: str) -> str:
-    """The release of `SERVED` that has the shape of a model.
+    """The release that is served of a model: the one that is named, of a shape that of `SERVED`,
+    else that which most hosts sell, else the shape itself; empty where it writes no tokens.
 
-    >>> served_as("Llama-3.1-70B")
-    'Llama-3.3-70B'
+    >>> served_as("Llama-3.1-70B"), served_as("Qwen3-8B"), served_as("BERT-base")
+    ('Llama-3.3-70B', 'Qwen3-8B', '')
     """
-    shapes = {model(of).name: of for of in SERVED}
-    return name if name in SERVED else shapes.get(model(name).name, "")
+    shape, shapes = model(name), {model(of).name: of for of in SERVED}
+    if name in SERVED or name in own_models() or not shape.causal:
+        return name if shape.causal else ""
+    if name == shape.name:
+        return shapes.get(name) or sold_release(name) or name
+    return sold_release(name) or shapes.get(shape.name, shape.name)
 
 
 @lookup
@@ -272,8 +280,10 @@ def _of_the_model(of: Workload) -> Iterable[str]:
     if not of.serves:
         return
     if of.model and not served_as(of.model):
-        offer = suggestion(of.model, SERVED)
-        yield f"model = {brief(of.model)}: not among those whose serving is known; {offer}"
+        yield (
+            f"model = {brief(of.model)}: it reads tokens and writes none, as encoders do; name one"
+            f" that writes, such as {SERVED[0]}"
+        )
     chips = {of.accelerator} - {None, *SERVERS} if of.work == SERVE else set()
     for chip in chips:
         yield f"accelerator = {chip}: no fleet of it is known; {suggestion(chip, SERVERS)}"

@@ -67,4 +67,5 @@ from scaleright.market.tokens import (
     api_terms,
     hosts,
     open_models,
+    sold_release,
 )

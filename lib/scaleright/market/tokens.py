@@ -166,6 +166,30 @@ def hosts(model: str) -> tuple[str, ...]:
     return _hosts(offers["company"]) if len(offers) else ()
 
 
+def _sellers(model: str) -> tuple[str, ...]:
+    """The `hosts` of weights, none of those that nobody lists."""
+    try:
+        return hosts(model)
+    except LookupError:
+        return ()
+
+
+@remembered
+def sold_release(name: str) -> str:
+    """The release that hosts sell under a name; of a shape that which most of them do. Empty where
+    nobody sells one.
+
+    >>> sold_release("qwen3-32b"), sold_release("GPT-3 175B")
+    ('Qwen3-32B', '')
+    """
+    every = open_models()
+    for column in ("release", "model"):
+        found = every["release"][every[column].str.casefold() == name.strip().casefold()]
+        if len(found):
+            return str(found.iloc[0])
+    return ""
+
+
 def _filled(offers: pd.DataFrame) -> pd.DataFrame:
     """Offers whose cached input costs as much as input where they give no price for it."""
     cached = offers["cache_read_usd_per_million"].fillna(offers["input_usd_per_million"])
@@ -258,11 +282,9 @@ class Hosts:
 
     def __init__(self, models: Iterable[str]):
         models = tuple(models)
-        self._prices = Table(
-            {(name, host): _row(name, host) for name in models for host in hosts(name)},
-            otherwise="none",
-        )
-        self._hosts = Table({name: {"words": ", ".join(hosts(name))} for name in models})
+        rows = {(name, host): _row(name, host) for name in models for host in _sellers(name)}
+        self._prices = Table(rows or {("", MEDIAN): _UNSOLD}, otherwise="none")
+        self._hosts = Table({name: {"words": ", ".join(_sellers(name))} for name in models})
 
     def asked(self, model: Any, host: Any, own: Mapping[str, Any] | None = None) -> PaidTokens:
         """What a case pays.
@@ -295,6 +317,12 @@ class Hosts:
 
 
 _KINDS = {"input": "input", "cached": "cache_read", "output": "output"}
+_UNSOLD: dict[str, Any] = {
+    **{f"{kind}{end}": float("nan") for kind in _KINDS for end in ("", "_low", "_high")},
+    "counted": "",
+    "age": "",
+}
+"""The columns of a row where no model is sold."""
 
 
 def _row(model: str, host: str) -> dict[str, Any]:

@@ -236,13 +236,13 @@ def case() -> Case:
 
 
 def _with_own(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Any:
-    """The parameters, with models of the reader's own among their choices where one is the value;
+    """The parameters, with a model among their choices that is the value and that no page offers;
     their rules stay.
     """
     mine = {
         of.name: replace(of, choices=(*of.choices, values[of.name]))
         for of in parameters
-        if of.own and values.get(of.name, of.default) not in of.choices
+        if (of.own or of.more) and values.get(of.name, of.default) not in of.choices
     }
     if not mine:
         return parameters

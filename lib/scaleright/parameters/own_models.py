@@ -40,6 +40,21 @@ def known(name: str) -> bool:
     return name in catalog.own_models()
 
 
+def decoder(name: str) -> str:
+    """A model of the catalog that writes tokens, by its name or as a release of it is called; empty
+    where there is none.
+    """
+    from scaleright import catalog
+
+    try:
+        shape = catalog.model(name)
+    except LookupError:
+        return ""
+    said = name.strip()
+    called = shape.name if said.casefold() == shape.name.casefold() else said
+    return called if shape.causal else ""
+
+
 def accepted(of: Parameter, path: str) -> str:
     """The name of the model that a file has, known from now on.
 

@@ -46,8 +46,8 @@ class Parameter:
 
     `catalog` is the table ("accelerators" or "models") from which the choices come but for the
     `words` before them; aliases count as well. `own` is whether a model of the reader's own is
-    taken. `days` are the first and the last day of a date, the last as "today" where it is that of
-    the reader.
+    taken; `more`, whether any other that writes, which a page cannot choose. `days` are the first
+    and the last day of a date, the last as "today" where it is that of the reader.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Parameter:
     optional: bool = False
     days: tuple[str, str] | None = None
     own: bool = False
+    more: bool = False
 
     @property
     def allowed(self) -> str:
@@ -78,6 +79,7 @@ class Parameter:
             text = ", ".join(map(str, self.choices)) or {"bool": "true, false"}.get(
                 self.type, "any text"
             )
+        text += ", or another model" if self.more else ""
         text += ", or a config.json" if self.own else ""
         return text + (", or none" if self.optional else "")
 
@@ -123,6 +125,8 @@ class Parameter:
         if self.choices and value not in self.choices:
             if self.own and own_models.known(value):
                 return value
+            if self.more and (named := own_models.decoder(value)):
+                return named
             raise ValueError(
                 f"{self.name} = {brief(value)}: not among the choices;"
                 f" {suggestion(value, self.choices)}{self._or_own()}"

@@ -61,7 +61,8 @@ def workload(
     ParameterError, ValueError : a value that is not allowed, values that contradict each other, a
         file that is no trace.
     """
-    from scaleright.decisions.plan_workload import Workload, read_trace
+    from scaleright.decisions.plan_workload import SERVE, Workload, read_trace
+    from scaleright.market import sold_release
 
     values: dict[str, Any] = {}
     if preset is not None:
@@ -76,7 +77,10 @@ def workload(
                 " give 100 USD or more"
             )
     read_ = read_trace(trace) if trace else {}
-    return Workload.of(values | validate(declared_workload(), {**read_, **given}))
+    values |= validate(declared_workload(), {**read_, **given})
+    if values.get("work", SERVE) == SERVE and "model" in given:  # hosts sell releases, not shapes
+        values["model"] = sold_release(str(given["model"])) or values["model"]
+    return Workload.of(values)
 
 
 def _is_zero(value: Any) -> bool:
