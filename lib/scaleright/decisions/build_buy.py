@@ -113,6 +113,56 @@ def source_branch(hours_per_day: Any, months: Any, chips: Any, sensitive: Any, s
 
 
 @dataclass(frozen=True)
+class OwnedFleet:
+    """A fleet of one's own, by way to own it: bought in whole servers, or what is lacking of chips
+    that are owned already.
+
+    chips : for it, in whole servers [1]; hours : of use a day of each [h/day]
+    terms : of owning one
+    each, usd : a year of one that is bought, and of all of them with the crew [USD/year]
+    stands : whether it may stand so [truth value]
+    price_spread : spread of the logarithm of the price of the chip [1]
+    """
+
+    chips: Any
+    hours: Any
+    terms: Mapping[str, Ownership]
+    each: Mapping[str, Any]
+    usd: Mapping[str, Any]
+    stands: Mapping[str, Any]
+    price_spread: Any
+
+    @classmethod
+    def of(cls, case: Any, chips: Sequence[str], fleet: DayFleet, have: Any = 0.0) -> Self:
+        """That of a fleet in a case: accelerator, region.
+
+        have : how many of the accelerator are owned already [1]
+        """
+        chip = choose({of: bought_as(of) for of in chips}, case.accelerator)
+        needed = fleet.peak * fleet.engine.chips
+        mine = minimum(have, needed)
+        lacking = ceil((needed - mine) / chip.each) * chip.each
+        full = fleet.utilization(HOURS_PER_DAY * fleet.peak)
+        every = ceil(needed / chip.each) * chip.each
+        hours = minimum(maximum(HOURS_PER_DAY * full * needed / every, 0.1), HOURS_PER_DAY)
+        terms = {way: owning(case, chips, setting) for way, setting in SETTINGS.items()}
+        terms[SITE] = replace(terms[SITE], people_usd_per_year=0.0)
+        each = {way: of.owned_usd_per_year(hours).total for way, of in terms.items()}
+        usd = {
+            way: mine * terms[way].running_usd_per_year(hours) + lacking * of
+            for way, of in each.items()
+        }
+        usd[SITE] = usd[SITE] + crew_usd_per_year()
+        watts = (mine + lacking) * terms[ROOM].most_watts
+        stands = {
+            COLOCATION: chip.server > 0,
+            SITE: chip.server > 0,
+            ROOM: (chip.server < 1) & (watts <= room_watts()),
+        }
+        return cls(every, hours, terms, each, usd, stands, chip.price_spread)
+
+
+@dataclass(frozen=True)
 class ChipWays:
     """The ways to serve a case of quantities on one accelerator.
 
@@ -151,14 +201,7 @@ class ChipWays:
         case = SimpleNamespace(**vars(case) | {"seller": "median"} | more)
         fleet = tables.fleet(case)
         case, rents, bill = _rented(case, tables, fleet)
-        chip = choose({of: bought_as(of) for of in chips}, case.accelerator)
-        used = fleet.peak * fleet.engine.chips
-        bought = ceil(used / chip.each) * chip.each
-        full = fleet.utilization(HOURS_PER_DAY * fleet.peak)
-        hours = minimum(maximum(HOURS_PER_DAY * full * used / bought, 0.1), HOURS_PER_DAY)
-        shared, alone, room = (owning(case, chips, of) for of in SETTINGS.values())
-        alone = replace(alone, people_usd_per_year=0.0)
-        crew, years = crew_usd_per_year(), [of.owned_usd_per_year for of in (shared, alone, room)]
+        own, used = OwnedFleet.of(case, chips, fleet), fleet.peak * fleet.engine.chips
         tokens = case.requests_per_day * DAYS_PER_YEAR
         asked = hosts.asked(case.model, "median", dict.fromkeys(("input", "cached", "output"), 0.0))
         request = row.input_tokens, row.output_tokens, fleet.traffic.load.cached_share
@@ -168,23 +211,17 @@ class ChipWays:
         moved = egress_usd_per_year(gigabytes, cost_factor("egress_usd_per_gb", "cloud").best)
         cheapest = minimum(rents.hour.low / rents.hour.usd, 1.0)
         # an owned hour beside a rented one of the same use: a contract that binds pays all hours
-        owned_hour = years[1](HOURS_PER_DAY).total / HOURS_PER_YEAR
+        owned_hour = own.terms[SITE].owned_usd_per_year(HOURS_PER_DAY).total / HOURS_PER_YEAR
         stays, several = case.data == STAYS, case.regions == SEVERAL
         usd = {
             RENT: rented,
             MULTI_CLOUD: rented * cheapest + moved,
-            COLOCATION: bought * years[0](hours).total,
-            SITE: bought * years[1](hours).total + crew,
-            ROOM: bought * years[2](hours).total,
-        }
+        } | {**own.usd}
         open_ = {
             API: ~(stays | (case.data == IN_REGION)) & (asked.why == ""),
             RENT: ~stays & ~several & rents.hour.there,
             MULTI_CLOUD: ~stays & several & rents.hour.there,
-            COLOCATION: ~several & (chip.server > 0),
-            SITE: ~several & (chip.server > 0),
-            ROOM: ~several & (chip.server < 1) & (bought * room.most_watts <= room_watts()),
-        }
+        } | {way: ~several & stands for way, stands in own.stands.items()}
         return cls(
             case,
             fleet,
@@ -193,11 +230,17 @@ class ChipWays:
             price * tokens * row.output_tokens / MILLION,
             usd,
             {of: it & fleet.served for of, it in open_.items()} | {API: open_[API]},
-            bought,
-            hours,
-            own_site_usd_per_year(crew, rents.hour.usd, owned_hour),
-            source_branch(hours, shared.years * MONTHS_PER_YEAR, used, stays, several),
-            chip.price_spread,
+            own.chips,
+            own.hours,
+            own_site_usd_per_year(crew_usd_per_year(), rents.hour.usd, owned_hour),
+            source_branch(
+                own.hours,
+                own.terms[COLOCATION].years * MONTHS_PER_YEAR,
+                used,
+                stays,
+                several,
+            ),
+            own.price_spread,
         )
 
 

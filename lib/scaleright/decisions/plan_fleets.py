@@ -4,7 +4,7 @@ the chapter `load_of_a_day`; beside it what an API asks and what owning takes.
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -15,12 +15,7 @@ from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.tokens import MILLION, mix_usd_per_million
 from scaleright.decisions.build_buy import (
     CONTRACTS,
-    ROOM,
-    SETTINGS,
-    SITE,
-    crew_usd_per_year,
-    owning,
-    room_watts,
+    OwnedFleet,
 )
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_runs import read_at
@@ -31,8 +26,9 @@ from scaleright.inference.formats import USUAL
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import node_speed
 from scaleright.market import Hosts, Rents
+from scaleright.ops import where
 from scaleright.quantity import given
-from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, figure
+from scaleright.units import DAYS_PER_YEAR, figure
 
 LONG = {"startup_minutes": 10.0, "least_engines": 1, "waiting_share": 0.0, "seller": "median"}
 """What a service is given where nothing else is asked, as the chapter has it."""
@@ -48,7 +44,7 @@ class Fleets:
     fleet, bill, rents : of the case
     equal : by accelerator, how many of the trace's requests one of those asked for is worth, by the
         time it takes [1]
-    owned : by way to own, see `Owned`
+    own : the same fleet of one's own, what is owned already counted
     """
 
     values: Mapping[str, Any]
@@ -58,7 +54,7 @@ class Fleets:
     bill: DayBill
     rents: Rents
     equal: Mapping[str, float]
-    owned: Mapping[str, "Owned"]
+    own: OwnedFleet
 
     @classmethod
     def of(cls, of: Workload, model: str, chips: Sequence[str] = SERVERS) -> Self:
@@ -88,9 +84,11 @@ class Fleets:
         equal = dict.fromkeys(chips, 1.0)
         if of.input_tokens:
             equal = _equal(tables, case, chips, mean, lengths)
-        owned = Owned.ways(case.accelerator, chips, of.region)
+        place = SimpleNamespace(accelerator=case.accelerator, region=of.region)
+        have = where(case.accelerator == (of.owned or ""), of.owned_chips, 0.0)
+        own = OwnedFleet.of(place, chips, fleet, have)
         longest = float(terms["long_tokens"])
-        return cls(values, lengths, longest, fleet, bill, rents, equal, owned)
+        return cls(values, lengths, longest, fleet, bill, rents, equal, own)
 
     @property
     def chips(self) -> tuple[str, ...]:
@@ -144,45 +142,6 @@ def _equal(
         chip: float(of) if of > 0 else 1.0
         for chip, of in zip(chips, np.broadcast_to(ratio["ratio"], (len(chips),)), strict=True)
     }
-
-
-@dataclass(frozen=True)
-class Owned:
-    """A chip of one's own in one of the ways to own, by its hours of use a day, `hours_per_day`.
-
-    all : what a year of it costs [USD/year]; running : what of that is no purchase
-    crew : of the people who run the place, whatever its size [USD/year]
-    watts : what it draws at most [W]
-    most_watts : what the place bears [W]
-    for_servers : whether it takes chips that are made for servers, or cards
-    """
-
-    all: Any
-    running: Any
-    crew: float
-    watts: Any
-    most_watts: float
-    for_servers: bool
-
-    @classmethod
-    def ways(cls, accelerator: Any, chips: Sequence[str], region: str) -> "dict[str, Owned]":
-        """Those of a chip in a region, by `build_buy.SETTINGS`."""
-        case = SimpleNamespace(accelerator=accelerator, region=region)
-        hours = given("hours_per_day", HOURS_PER_DAY)
-        found = {}
-        for way, setting in SETTINGS.items():
-            terms = owning(case, chips, setting)
-            if way == SITE:
-                terms = replace(terms, people_usd_per_year=0.0)
-            found[way] = Owned(
-                terms.owned_usd_per_year(hours).total,
-                terms.running_usd_per_year(hours),
-                crew_usd_per_year() if way == SITE else 0.0,
-                terms.most_watts,
-                room_watts() if way == ROOM else float("inf"),
-                way != ROOM,
-            )
-        return found
 
 
 @dataclass(frozen=True)

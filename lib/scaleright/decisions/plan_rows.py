@@ -17,7 +17,7 @@ SERVED_WAYS = ("call an API", "rent", "own", "use what you own")
 NOT_REACHED = "Not reached: one of the limits has to give first."
 CHAPTERS = (
     ("Count your requests: how many, how long, when", "load_of_a_day"),
-    ("Compare the four ways below, for your case", "economics_stack"),
+    ("Compare the ways below, for your case", "economics_stack"),
     ("Try a smaller model first", "model_routing"),
     ("Compare accelerators on your model", "hardware_compare"),
     ("Take the engine that serves most for each chip", "inference_roofline"),

@@ -137,27 +137,9 @@ class Found:
 
 
 @lookup
-def in_servers(chips: Any, rows: Sequence[Mapping[str, Any]]) -> np.ndarray:
-    """Chips that are bought for so many: in whole servers."""
-    each = np.array([bought_as(row["accelerator"])["each"] for row in rows])
-    return np.ceil(chips / each) * each
-
-
-@lookup
 def bought_chips(found: Found) -> int:
     """Chips that are bought or owned, in whole servers; 0 where none is."""
-    if found.way not in {OWN, USE}:
-        return 0
-    chips = float(found.now("engines")) * float(found.now("chips"))
-    return int(in_servers(np.array([chips]), [found.row])[0])
-
-
-@lookup
-def hours_of_use(rows: Sequence[Mapping[str, Any]], at: Mapping[str, Any]) -> np.ndarray:
-    """Hours of use a day of chips that are bought in whole servers [h/day]."""
-    chips = np.nan_to_num(at["engines"] * at["chips"], nan=1.0)
-    share = np.nan_to_num(at["full"], nan=0.5) * chips / in_servers(chips, rows)
-    return np.clip(HOURS_PER_DAY * share, 0.1, HOURS_PER_DAY)
+    return int(float(found.now("own_chips"))) if found.way in {OWN, USE} else 0
 
 
 def _day(found: Found, **figures: float) -> Asked:
@@ -234,9 +216,9 @@ def supply(found: Found) -> Step:
 def _own_asked(found: Found) -> Asked:
     """A year of one chip, as the chapter on buying has it."""
     row = found.rows[found.own_place]
-    hours = figure(float(hours_of_use(found.rows, found.at)[found.own_place]), 6)
+    year = float(read_at({"each": found.fleets.own.each[found.house]}, row)["each"])
+    hours = figure(float(found.at["own_hours"][found.own_place]), 6)
     case = {"accelerator": row["accelerator"], "hours_per_day": hours}
-    year = float(read_at({"all": found.fleets.owned[found.house].all}, case)["all"])
     setting = SETTINGS[found.house]
     power = usd_per_kwh(found.of.region, setting)
     case |= {"setting": setting, "usd_per_kwh": power, "contract": CONTRACTS[0]}

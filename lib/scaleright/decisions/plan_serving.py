@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from scaleright.costs.uncertainty import chip_terms
-from scaleright.decisions.build_buy import bought_as
 from scaleright.decisions.plan_fleets import Fleets, a_year, at_api
 from scaleright.decisions.plan_parts import (
     Part,
@@ -17,7 +16,6 @@ from scaleright.decisions.plan_parts import (
     in_words,
     percent,
 )
-from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_service_limits import Short, unheld, unmet_service
 from scaleright.decisions.plan_service_steps import (
     API,
@@ -28,8 +26,6 @@ from scaleright.decisions.plan_service_steps import (
     USE,
     Found,
     bought_chips,
-    hours_of_use,
-    in_servers,
 )
 from scaleright.decisions.plan_workload import (
     IN_REGION,
@@ -51,8 +47,12 @@ from scaleright.units import (
 
 def _wanted(fleets: Fleets) -> dict[str, Any]:
     fleet, bill, rents = fleets.fleet, fleets.bill, fleets.rents
-    engine = fleet.engine
-    return {
+    engine, own = fleet.engine, fleets.own
+    owned = {f"{way} usd": of for way, of in own.usd.items()}
+    owned |= {f"{way} stands": of for way, of in own.stands.items()}
+    return owned | {
+        "own_chips": own.chips,
+        "own_hours": own.hours,
         "served": fleet.served,
         "engines": fleet.peak,
         "chips": engine.chips,
@@ -90,7 +90,7 @@ def plan_serving(of: Workload) -> Part:
     rows = fleets.rows(per_day)
     at = fleets.along(_wanted(fleets), rows)
     place = _least(at["usd_per_day"], at["served"].astype(bool), at["lent"], rows)
-    bills = _owned_per_day(of, fleets, rows, at)
+    bills = _owned_per_day(fleets, at)
     owned = np.fmin.reduce([*bills.values()])
     own_place = _least(owned, at["served"].astype(bool), at["lent"], rows)
     chip = rows[max(place, 0)]["accelerator"]
@@ -137,28 +137,15 @@ def _barred(of: Workload) -> dict[str, str]:
     return {}
 
 
-def _owned_per_day(
-    of: Workload, fleets: Fleets, rows: Sequence[Mapping[str, Any]], at: Mapping[str, Any]
-) -> dict[str, np.ndarray]:
-    """A day of a fleet of one's own by way to own it [USD/day]: all of it is bought, or what is
-    lacking of what is owned already; NaN where it may not stand so.
-    """
-    names = [row["accelerator"] for row in rows]
-    case = {"accelerator": np.array(names), "hours_per_day": hours_of_use(rows, at)}
-    have = np.array([of.owned_chips if name == of.owned else 0 for name in names])
-    chips = np.nan_to_num(at["engines"] * at["chips"], nan=0.0)
-    used = np.minimum(have, chips)
-    lacking = in_servers(chips - used, rows)
-    servers = np.array([bought_as(name)["server"] for name in names])
-    bills = {}
-    for way, own in fleets.owned.items():
-        found = read_at({"all": own.all, "running": own.running, "watts": own.watts}, case)
-        year = used * found["running"] + lacking * found["all"] + own.crew
-        stands = (servers == own.for_servers) & (
-            (used + lacking) * found["watts"] <= own.most_watts
+def _owned_per_day(fleets: Fleets, at: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """A day of a fleet of one's own by way to own it [USD/day]; NaN where it may not stand so."""
+    served = at["served"].astype(bool)
+    return {
+        way: np.where(
+            served & at[f"{way} stands"].astype(bool), at[f"{way} usd"] / DAYS_PER_YEAR, np.nan
         )
-        bills[way] = np.where(at["served"].astype(bool) & stands, year / DAYS_PER_YEAR, np.nan)
-    return bills
+        for way in fleets.own.usd
+    }
 
 
 def _part(found: Found, work: str) -> Part:
