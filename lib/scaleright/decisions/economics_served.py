@@ -91,7 +91,7 @@ class Served:
         speed, busy, paid, factors = of.speed, of.busy, of.paid, of.factors
         usd = derived("chip_usd_paid", of.case.chip_usd)
         case = SimpleNamespace(**vars(of.case) | {"chip_usd": usd})
-        what = usd, factors["drawn"], of.chip.age_years
+        what = usd, factors["drawn"], of.chip["age_years"]
         terms = Ownership.build(*what, factors["usd_per_kwh"], factors)
         month = Serving.of(case, speed, *paid).month(case.requests_per_day, speed, busy, terms)
         owner = terms.owned_usd_per_year(HOURS_PER_DAY * busy.standing)

@@ -61,8 +61,8 @@ def foremost(found: Sequence[tuple[Any, Any]]) -> Any:
     best, most = found[0]
     for this, score in found[1:]:
         pairs = zip(vars(this).values(), vars(best).values(), strict=True)
-        found = (one if one is other else where(score > most, one, other) for one, other in pairs)
-        best = type(best)(*found)
+        kept = (one if one is other else where(score > most, one, other) for one, other in pairs)
+        best = type(best)(*kept)
         most = maximum(score, most)
     return best
 
