@@ -129,6 +129,9 @@ def answer(
         headline="break_even_hours",
         quantities={
             "break_even_hours": (break_even_hours, "hours 2"),
+            "saving": (saving, "usd"),
+            "hour_usd": (hour.usd, "usd"),
+            "hour_counted": (hour.counted, ""),
             "range_low": (range_low, "usd"),
             "range_high": (range_high, "usd"),
             "break_even_hours_low": (low_hours, "hours 2"),
