@@ -78,6 +78,17 @@ def _rent_told(alone: Quantity, hour: PaidHour, taken: Any) -> tuple[Any, Any]:
     return where(alone, "No price of an hour is listed.", rent), where(alone, "", age)
 
 
+def _prices(hour: PaidHour, saving: Quantity, saved: tuple[Quantity, Quantity]) -> dict[str, Any]:
+    """What is saved, with its ends [USD/year], and an hour of rent [USD/h], as a card has them."""
+    return {
+        "saving": (saving, "usd"),
+        "hour_usd": (hour.usd, "usd"),
+        "hour_counted": (hour.counted, ""),
+        "range_low": (saved[0], "usd"),
+        "range_high": (saved[1], "usd"),
+    }
+
+
 def answer(
     case: Any,
     chip: Any,
@@ -102,7 +113,7 @@ def answer(
     ends [USD/h]
     """
     pays, even_at, hour, alone = _pays(break_even_hours), _even_at(*between), rents.hour, owned[0]
-    (low_hours, high_hours), (range_low, range_high) = between, saved
+    low_hours, high_hours = between
     span = where(hour.there & (case.hours_per_day > 0), _saved(*saved), UNCOMPARED)
     likely, known = charts.odds(sure, (case.hours_per_day > 0) & hour.there, choice, " a year")
     taken = where(of > 0, charts.phrase(", the cheapest of {of:whole} contracts"), "")
@@ -129,11 +140,7 @@ def answer(
         headline="break_even_hours",
         quantities={
             "break_even_hours": (break_even_hours, "hours 2"),
-            "saving": (saving, "usd"),
-            "hour_usd": (hour.usd, "usd"),
-            "hour_counted": (hour.counted, ""),
-            "range_low": (range_low, "usd"),
-            "range_high": (range_high, "usd"),
+            **_prices(hour, saving, saved),
             "break_even_hours_low": (low_hours, "hours 2"),
             "break_even_hours_high": (high_hours, "hours 2"),
             "owning_cheaper_probability": (sure.probability, "percent"),
