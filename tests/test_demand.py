@@ -17,9 +17,11 @@ from scaleright.inference.demand import (
     Demand,
     kinds,
     peak_spread,
+    requests_of,
 )
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
+from scaleright.inference.traffic import load_of, trace_terms
 from scaleright.quantity import at, evaluate, given
 from scaleright.ranges import Ends
 
@@ -56,7 +58,8 @@ def test_utilization_is_that_of_the_load_of_a_day(pair, contract):
     for of, requests in (("steady", 1e7), ("conversation", 2e5), ("code completion", 1e7)):
         found, _ = busy(of, requests, contract, pair)
         row = kinds()[of]
-        asked = LOAD, LOAD.input_tokens, row["bunching"], PACE, FIRST_TOKEN_S
+        long = LOAD.input_tokens * row["long_over_mean"]
+        asked = LOAD, long, row["bunching"], PACE, FIRST_TOKEN_S
         traffic = Traffic(requests, 0.0, row["peak_to_mean"], *asked)
         up = found.demand.available
         day = day_fleet(ENGINES[pair], (*pair, "usual"), traffic, STARTUP_S, 1.0, up)
@@ -160,3 +163,27 @@ def test_utilization_lies_between_nothing_and_full_and_falls_with_the_peak(of, r
 
 
 FOUND = {contract: busy(contract=contract)[0] for contract in ("on demand", "reserved")}
+
+
+def test_what_is_like_a_published_hour_is_served_as_the_load_of_a_day_serves_it():
+    for of, chip in (("conversation", "B200"), ("long conversation", "H200 SXM")):
+        terms, pair = trace_terms(of), ("Llama-3.3-70B", chip)
+        engines = Engines.of(*([of] for of in pair))
+        case = SimpleNamespace(
+            traffic=given("traffic", of),
+            requests_per_day=given("requests_per_day", 1e6),
+            peak_to_mean=given("peak_to_mean", 1.4),
+            ttft_s=given("ttft_s", 3.0),
+        )
+        demand = Demand.of(case, "reserved")
+        lengths = (terms[name] for name in ("input_tokens", "output_tokens", "cached_share"))
+        load = requests_of(case.traffic, *lengths)
+        speed = node_speed(engines, *pair, "usual", load, given("pace", PACE), demand)
+        asked = terms["long_tokens"], terms["bunching"], given("pace", PACE), 3.0
+        traffic = Traffic(1e6, 0.0, 1.4, load_of(of), *asked)
+        day = day_fleet(engines, (*pair, "usual"), traffic, STARTUP_S)
+        fleet = demand.fleet(speed.seated, load)
+        assert fleet.peak.value == day.peak.value
+        for name in ("chips", "seats", "requests_per_s", "ttft_s", "filled"):
+            mine, others = (getattr(one.engine, name).value for one in (fleet, day))
+            assert mine == pytest.approx(others, rel=1e-3), name

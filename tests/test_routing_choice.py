@@ -220,12 +220,12 @@ def test_doubts_move_with_what_nobody_knows_and_not_with_prices(tables):
         ("rising", (SMALL, "Llama-3.3-70B", LARGE, 0.6, 0.25, 0.9, 0.0, 0.0), "choose another"),
         (
             "tier_served",
-            (LARGE, "rented", "H100 SXM", "reserved", 0.0, 30.0, 2000, 500),
+            (LARGE, "rented", "H100 SXM", "reserved", 0.0, 30.0, 2000, 500, "unknown"),
             "its maker alone serves it",
         ),
         (
             "tier_served",
-            (SMALL, "rented", "H100 SXM", "reserved", 0.0, 3000.0, 2000, 500),
+            (SMALL, "rented", "H100 SXM", "reserved", 0.0, 3000.0, 2000, 500, "unknown"),
             "no server of one node",
         ),
     ],
@@ -239,8 +239,8 @@ def test_what_can_be_is_accepted():
     RULES["better_than_chance"](0.8, 0.2)
     RULES["rising"](SMALL, "Llama-3.3-70B", LARGE, 0.6, 0.25, 0.0, 0.0, 0.0)
     RULES["rising"](SMALL, "Llama-3.3-70B", LARGE, 1.0, 0.0, 0.7, 0.8, 0.9)
-    RULES["tier_served"](LARGE, "API", "H100 SXM", "reserved", 0.0, 30.0, 2000, 500)
-    RULES["tier_served"](SMALL, "rented", "H100 SXM", "reserved", 0.0, 30.0, 2000, 500)
+    RULES["tier_served"](LARGE, "API", "H100 SXM", "reserved", 0.0, 30.0, 2000, 500, "unknown")
+    RULES["tier_served"](SMALL, "rented", "H100 SXM", "reserved", 0.0, 30.0, 2000, 500, "unknown")
 
 
 def test_levels_add_up():

@@ -15,8 +15,8 @@ from scaleright.costs.platforms import BATCHES, best_step
 from scaleright.costs.pretraining import STEP_PARTS, cluster_chip, reliability, run_chip_hours
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.formulas import counting, lookup, search
+from scaleright.inference.demand import UNKNOWN, Demand, requests_of
 from scaleright.inference.formats import FORMATS, USUAL
-from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, Weights, node_speed
 from scaleright.market import listed_hour, matmul_chips
 from scaleright.quantity import Table, evaluate, given
@@ -51,8 +51,10 @@ def kept_tokens_per_s(step: Mapping[str, Any] | None, chips: float, tokens: floa
 
 MODEL, CHIPS, BATCH = "Llama-3.1-8B", 256, "4M"
 """The run whose share of the peak stands for others where a model has no shape yet."""
-REQUEST, PACE = Load(2000, 500), 30.0
-"""The request, and the tokens a second for each reader, at which `MODEL` is served likewise."""
+REQUEST, PACE = (2000.0, 500.0), 30.0
+"""The tokens of a request and of its answer, and the tokens a second for each reader, at which
+`MODEL` is served likewise.
+"""
 
 
 @lookup
@@ -114,11 +116,12 @@ def _fleet() -> tuple[Engines, Table]:
     engines = Engines.of((MODEL,), cluster_chips())
     pairs = [*product(cluster_chips(), (USUAL, *FORMATS))]
     chip, form = (given(name, of) for name, of in zip(("chip", "form"), pairs[0], strict=True))
-    speed = node_speed(engines, MODEL, chip, form, REQUEST, PACE)
+    load = requests_of(UNKNOWN, *REQUEST)
+    speed = node_speed(engines, MODEL, chip, form, load, PACE, Demand.unknown())
     there = {"chip": np.array([c for c, _ in pairs]), "form": np.array([f for _, f in pairs])}
     rates, *bounds = evaluate([speed.tokens_per_s, speed.low, speed.high], there)
     peaks = np.array([accelerator(c).peak_flops() for c, _ in pairs])
-    each = 1 + REQUEST.new_tokens / REQUEST.output_tokens  # tokens read or written
+    each = 1 + load.new_tokens / load.output_tokens  # tokens read or written
     shares = inference_flop(parameters(model(MODEL)).total, each) * rates / peaks
     rows = {
         pair: {"share": figure(float(share), 4), "low": float(low), "high": float(high)}

@@ -16,8 +16,8 @@ from scaleright.catalog import accelerator, model, remembered
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.architecture_bets import BETS, RACKS, benchmarks
 from scaleright.decisions.bets import Bets
+from scaleright.inference.demand import UNKNOWN, Demand, requests_of
 from scaleright.inference.formats import resolved
-from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
 from scaleright.ops import first_case, where
 from scaleright.quantity import choose, evaluate
@@ -54,7 +54,8 @@ class Served:
     @classmethod
     def of(cls, kind: str, case: Any, limit_s: Any) -> Self:
         """That of a limit on the time of a token [s]; requests are those of the case."""
-        name, load = getattr(case, kind), Load(case.input_tokens, case.output_tokens)
+        name, demand = getattr(case, kind), Demand.unknown()
+        load = requests_of(UNKNOWN, case.input_tokens, case.output_tokens)
         limits = {of: {"tokens": model(shape).max_context} for of, shape in _shapes().items()}
         limit, length = choose(limits, name).tokens, load.input_tokens + load.output_tokens
         within = where(limit > 0, length <= limit, limit == 0)  # 0: not published
@@ -62,7 +63,7 @@ class Served:
         known = engines()
 
         def speed(chip: Any) -> NodeSpeed:
-            return node_speed(known, name, chip, case.precision, load, 1 / limit_s)
+            return node_speed(known, name, chip, case.precision, load, 1 / limit_s, demand)
 
         return cls(speed(case.bet), speed(case.rival), within)
 

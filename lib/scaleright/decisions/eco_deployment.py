@@ -112,7 +112,7 @@ def busy(case: Any, point: "Row | Point", training: Any) -> Busy:
     demand = replace(demand, known=where(training, False, demand.known))
     load = Load(1.0, point.output_tokens)  # prompts are in the measured speed
     requests_per_s = point.accelerators * point.tokens_per_s / point.output_tokens
-    engine = demand.measured(point.accelerators, point.batch, requests_per_s, 0.0, load)
+    engine = demand.measured(point.accelerators, point.batch, requests_per_s, load)
     return demand.busy(engine, load, case.utilization)
 
 

@@ -20,9 +20,8 @@ from scaleright.costs.serving_doubts import load_spread
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import ChipHour, candidate_rows, considered
 from scaleright.decisions.hardware_training import TrainingSpeed, training_speed
-from scaleright.inference.demand import Busy
+from scaleright.inference.demand import Busy, requests_of
 from scaleright.inference.fleet import whole_groups
-from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import NodeSpeed, node_speed
 from scaleright.information import spread_between
 from scaleright.market import BEST, TERM_YEARS, unfixed
@@ -175,7 +174,7 @@ class Priced:
         """
         training, load = (
             case.task == "training",
-            Load(case.input_tokens, case.output_tokens, case.cached_share),
+            requests_of(case.traffic, case.input_tokens, case.output_tokens, case.cached_share),
         )
         node, spec = (case.model, chip, case.precision), choose(tables.chips, chip)
         there = {"accelerator": chip, "rent_usd_per_hour": 0.0, "seller": case.seller}

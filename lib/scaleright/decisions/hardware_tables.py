@@ -13,7 +13,7 @@ from scaleright.costs.owned_hours import OwnedHour, owned_rows
 from scaleright.decisions.hardware_candidates import candidate_rows
 from scaleright.decisions.hardware_training import Rows, training_rows
 from scaleright.formulas import lookup
-from scaleright.inference.demand import Demand
+from scaleright.inference.demand import Demand, requests_of
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.formats import FORMATS, USUAL, released_in
 from scaleright.inference.lengths import Load
@@ -111,7 +111,7 @@ class HardwareTables:
     def peak(self, case: Any) -> Any:
         """Tokens in a second of the busiest time [token/s]: of the traffic, or as set."""
         demand = self.demand(case)
-        load = Load(case.input_tokens, case.output_tokens, case.cached_share)
+        load = requests_of(case.traffic, case.input_tokens, case.output_tokens, case.cached_share)
         return where(demand.known, demand.peak_tokens_per_s(load), case.tokens_per_s)
 
     def mean_over_peak(self, case: Any) -> Any:

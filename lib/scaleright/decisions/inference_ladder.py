@@ -12,12 +12,12 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import search
+from scaleright.inference.demand import requests_of
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, groups
 from scaleright.inference.formats import resolved
 from scaleright.inference.ladder import CHANGES, Ladder
 from scaleright.inference.ladder_tables import SOFTWARE
-from scaleright.inference.lengths import Load
 from scaleright.inference.levers import Rung, climb
 from scaleright.inference.speculation import Speculation
 from scaleright.information import Choice, spread_between
@@ -167,7 +167,7 @@ def by_allowed_loss(ladder: Ladder, allowed: Sequence[float]) -> pd.DataFrame:
 
 def service_of(case: Any) -> Service:
     """The service of a chapter's case, as plain numbers."""
-    spread, batches = case.length_spread, {"one at a time": 1, "static": case.static_batch}
+    batches = {"one at a time": 1, "static": case.static_batch}
     shared = ("requests_per_s", "peak_to_mean", "together", "services", "variants")
     shared += ("prefix_share", "repeated_share")
     shape, chip = catalog.model(case.model), catalog.accelerator(case.accelerator)
@@ -179,7 +179,7 @@ def service_of(case: Any) -> Service:
             software=SOFTWARE,
             kv_precision="BF16",
         ),
-        Load(case.input_tokens, case.output_tokens, input_cv=spread, output_cv=spread),
+        requests_of(case.traffic, case.input_tokens, case.output_tokens),
         batch=batches.get(case.batching),
         tpot_s=case.tpot_ms / 1e3,
         smaller=catalog.model(case.smaller),

@@ -22,8 +22,8 @@ from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_workload import SERVERS, Workload
 from scaleright.formulas import search
 from scaleright.inference.day import DayFleet
+from scaleright.inference.demand import requests_of
 from scaleright.inference.formats import USUAL
-from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import node_speed
 from scaleright.market import Hosts, Rents
 from scaleright.ops import where
@@ -133,9 +133,8 @@ def _equal(
     times, cached_share = {}, tables.traffic(case).load.cached_share
     for name, (reads, writes) in (("mean", mean), ("asked", lengths)):
         kind = case.model, case.accelerator, USUAL
-        speed = node_speed(
-            tables.engines, *kind, Load(reads, writes, cached_share), case.pace_tokens_per_s
-        )
+        load = requests_of(case.trace, reads, writes, cached_share)
+        speed = node_speed(tables.engines, *kind, load, case.pace_tokens_per_s)
         times[name] = writes / speed.tokens_per_s
     ratio = read_at({"ratio": times["asked"] / times["mean"]}, {"accelerator": np.array(chips)})
     return {
@@ -184,6 +183,7 @@ def at_api(
         "output_tokens": request[1],
         "cached_share": request[2],
         "pace_tokens_per_s": of.pace_tokens_per_s,
+        "ttft_s": of.ttft_s,
         "api_host": host,
         "contract": CONTRACTS[0],  # of the chip beside it, which all are rented out under
     }

@@ -100,6 +100,7 @@ def compared(
         "requests_per_day": float(of.requests_per_day or 0.0),
         "peak_to_mean": of.peak_to_mean,
         "pace_tokens_per_s": of.pace_tokens_per_s,
+        "ttft_s": of.ttft_s,
         "paid": "own" if house else "rent",
         "contract": row["contract"],
         "segment": _REST["segment"],

@@ -123,7 +123,7 @@ def _climbed(of: Workload, fleets: Fleets, row: Mapping[str, Any]) -> list[Lever
     if name not in LADDER_MODELS or chip not in LADDER_CHIPS:
         return []
     values = _ladder_case(of, fleets, name, str(chip))
-    usual = {"batching": "continuous", "static_batch": 8, "length_spread": 1.0, "together": 0.3}
+    usual = {"batching": "continuous", "static_batch": 8, "together": 0.3}
     usual |= {"prefix_share": 0.5, "repeated_share": 0.05, "allowed_loss": 0.01, "smaller": SMALL}
     case = SimpleNamespace(**{name: given(name, it) for name, it in (values | usual).items()})
     words = source.levers_of_source()
@@ -157,6 +157,7 @@ def _ladder_case(of: Workload, fleets: Fleets, name: str, chip: str) -> dict[str
         "requests_per_s": max(figure(float(of.requests_per_day or 0) / 86_400, 6), 0.1),
         "input_tokens": figure(reads, 6),
         "output_tokens": figure(writes, 6),
+        "traffic": of.trace,
         "peak_to_mean": of.peak_to_mean,
         "tpot_ms": figure(1e3 / of.pace_tokens_per_s, 6),
         "services": 1,

@@ -21,7 +21,7 @@ from scaleright.decisions.routing_ways import (
     routed,
 )
 from scaleright.formulas import lookup
-from scaleright.inference.demand import SOME_HOURS, Busy, Demand
+from scaleright.inference.demand import SOME_HOURS, Busy, Demand, requests_of
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import AtPace, Engines, NodeSpeed, at_pace, node_speed
 from scaleright.inference.paid_engines import HOURS
@@ -256,7 +256,7 @@ class Tiers:
             at_api,
             self.engines,
             (model, case.accelerator),
-            Load(*tokens),
+            requests_of(case.traffic, *tokens),
             pace,
             hour.usd,
             Demand.of(case, case.contract),

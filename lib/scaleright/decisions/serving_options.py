@@ -23,8 +23,7 @@ from scaleright.costs.tokens import (
     usd_per_million_tokens,
 )
 from scaleright.decisions.two_chips import SPEED, errors_in_common, spread_apart
-from scaleright.inference.demand import Busy, Demand
-from scaleright.inference.lengths import Load
+from scaleright.inference.demand import Busy, Demand, requests_of
 from scaleright.inference.node_speed import NodeSpeed, node_speed
 from scaleright.information import NINETY, Choice, spread_between
 from scaleright.market import (
@@ -88,7 +87,7 @@ class OnChip:
         chip, host, factors = tables.chosen(case)
         given_usd, usd = usd > 0, where(usd > 0, usd, chip.chip_usd)
         case = SimpleNamespace(**vars(case) | {"contract": name, "chip_usd": usd})
-        load = Load(case.input_tokens, case.output_tokens, case.cached_share)
+        load = requests_of(case.traffic, case.input_tokens, case.output_tokens, case.cached_share)
         demand, paid = Demand.of(case, name), tables.paid(case)
         served = case.model, accelerator, case.precision
         speed = node_speed(tables.engines, *served, load, case.pace_tokens_per_s, demand)

@@ -13,7 +13,7 @@ from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.vendor_economics import LeadErrors
 from scaleright.decisions.vendor_evidence import LENGTHS, MODELS
 from scaleright.decisions.vendor_paid import VendorPaid
-from scaleright.inference.lengths import Load
+from scaleright.inference.demand import UNKNOWN, Demand, requests_of
 from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
 from scaleright.information import NINETY, Choice, probability_cheaper, spread_between
 from scaleright.market import rents_apart, unfixed
@@ -79,10 +79,10 @@ class Usual:
         be chosen.
         """
         of, engines = choose(LENGTHS, case.request), Engines.of(MODELS, chips)
-        load = Load(of.prompt, of.answer)
+        load, demand = requests_of(UNKNOWN, of.prompt, of.answer), Demand.unknown()
 
         def speed(chip: Any, form: Any) -> NodeSpeed:
-            return node_speed(engines, case.model, chip, form, load, case.speed)
+            return node_speed(engines, case.model, chip, form, load, case.speed, demand)
 
         def usd(rent: Any, served: NodeSpeed) -> Any:
             return usd_per_million_tokens(rent, served.tokens_per_s, case.utilization)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scaleright.formulas import NON_NEGATIVE, closed_form, search
+from scaleright.formulas import NON_NEGATIVE, closed_form, lookup, search
 from scaleright.inference.curve_point import CurvePoint
 from scaleright.inference.curves import Curve
 from scaleright.inference.engine_tables import curve_at
@@ -141,11 +141,9 @@ class DayEngine:
 
         at : the steady state with all of them taken
         """
-        load, fresh = traffic.load, 1 - traffic.load.cached_share
-        longer = one.prompt_s(traffic.long_tokens * fresh) - one.prompt_s(load.new_tokens)
+        load, longer_s = traffic.load, _longer_s(one, traffic)
         service_s = taken / at.requests_per_s
-        longer_s = maximum(longer, 0.0)
-        patient_s = maximum(traffic.ttft_s - at.reads(load)[-1] - longer_s, 0.0)
+        patient_s = maximum(traffic.ttft_s - unhurried_s(one, at, traffic), 0.0)
         bunches = bunching_in(traffic.bunching, service_s + patient_s)
         ttft_s, filled = _first_token(at, longer_s, bunches, traffic)
         wait_s = maximum(traffic.ttft_s - ttft_s, 0.0)
@@ -195,12 +193,27 @@ class DayEngine:
         return maximum(seats / self.seats, requests_per_s / (self.requests_per_s * self.filled))
 
 
+@lookup
+def unhurried_s(one: Curve, at: CurvePoint, traffic: Traffic) -> Any:
+    """The first token of one of the longest prompts of a traffic where nobody waits [s].
+
+    at : the steady state of the engine of a curve
+    """
+    return at.reads(traffic.load)[-1] + _longer_s(one, traffic)
+
+
+def _longer_s(one: Curve, traffic: Traffic) -> Any:
+    """By which one of the longest prompts is read longer than the mean one [s]."""
+    load, fresh = traffic.load, 1 - traffic.load.cached_share
+    return maximum(one.prompt_s(traffic.long_tokens * fresh) - one.prompt_s(load.new_tokens), 0.0)
+
+
 def _first_token(at: CurvePoint, longer_s: Any, bunches: Any, traffic: Traffic) -> tuple[Any, Any]:
     """The first token of nineteen of twenty who find a free seat [s], and how full the engine may
     be for it [1]: as full as bunches let it be, or less where prompts would wait too long for each
     other, by a straight line from nobody waiting, which lies above the curve.
 
-    longer_s : by which one of the longest prompts is read longer than the mean one [s]
+    longer_s : see `_longer_s` [s]
     bunches : of the traffic in a window of sitting and waiting [1]
 
     Source: means add, and so do the squares of what two independent times lie above them.

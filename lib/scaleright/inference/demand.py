@@ -16,13 +16,20 @@ from typing import Any, NamedTuple
 from scaleright.catalog import fact, shared
 from scaleright.formulas import lookup
 from scaleright.inference.curves import Curve
-from scaleright.inference.day import DayEngine, Traffic
+from scaleright.inference.day import DayEngine, Traffic, unhurried_s
 from scaleright.inference.lengths import Load
 from scaleright.inference.pacing import Paced
 from scaleright.inference.paid_engines import HOURS, Fleet, whole_engines
-from scaleright.inference.traffic import PEAK, TRACES, WINDOWS_S, bunching, peak_to_mean_of
+from scaleright.inference.traffic import (
+    PEAK,
+    TRACES,
+    WINDOWS_S,
+    bunching,
+    peak_to_mean_of,
+    spread_of,
+)
 from scaleright.market.paid import binds
-from scaleright.ops import maximum, minimum, sqrt, where
+from scaleright.ops import minimum, sqrt, where
 from scaleright.quantity import choose, derived
 from scaleright.ranges import Ends
 from scaleright.training.goodput import available_share
@@ -31,14 +38,18 @@ from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 UNKNOWN, STEADY = "unknown", "steady"
 """Traffic of which nothing is known, and one that comes by chance alone, day and night."""
 FIRST_TOKEN_S = 2.0
-"""Within which nineteen of twenty requests have their first token, or within twice the time that it
-takes who waits for nobody, if that is longer [s]."""
+"""Within which nineteen of twenty requests have their first token, where a case does not say
+[s]."""
+LIKE = "conversation"
+"""The trace as whose lengths those of other requests spread."""
 STARTUP_S = 600.0
 """From ordering an engine until it serves [s]."""
 SPOT_MTBF_S = HOURS_PER_DAY * SECONDS_PER_HOUR
 """Between two interruptions of an engine on spot [s]."""
 SOME_HOURS = HOURS[2::4]
 """Of a day, enough of them to tell how far another case lies apart."""
+SPREAD = ("input_cv", "output_cv", "correlation")
+"""What a `Load` knows of the spread of lengths."""
 _FAR = 1e9
 _WEEKDAY = "azure_week_{}_weekday_peak_to_trough"
 
@@ -46,8 +57,9 @@ _WEEKDAY = "azure_week_{}_weekday_peak_to_trough"
 @lookup
 @shared
 def kinds() -> Mapping[str, Mapping[str, Any]]:
-    """Traffic by what a reader calls it: how it bunches, see `traffic.bunching`, and the load of
-    the busiest time of a weekday over its mean, peak_to_mean [1].
+    """Traffic by what a reader calls it: how it bunches, see `traffic.bunching`, the load of the
+    busiest time of a weekday over its mean, peak_to_mean [1], and how the lengths of its requests
+    spread, see `traffic.spread_of`.
 
     >>> {name: of["peak_to_mean"] for name, of in kinds().items()}
     {'unknown': 1.4, 'steady': 1.0, 'conversation': 1.4, 'code completion': 2.3, \
@@ -58,13 +70,31 @@ def kinds() -> Mapping[str, Mapping[str, Any]]:
     )
     calm = [0.0] * len(WINDOWS_S)
     found = {
-        UNKNOWN: {"bunching": calm, "peak_to_mean": talk},
-        STEADY: {"bunching": calm, "peak_to_mean": 1.0},
+        UNKNOWN: {"bunching": calm, "peak_to_mean": talk, **spread_of(LIKE)},
+        STEADY: {"bunching": calm, "peak_to_mean": 1.0, **spread_of(LIKE)},
     }
     for name in TRACES:
         peak = code if name == "code completion" else talk
-        found[name] = {"bunching": [*bunching(name)], "peak_to_mean": peak}
+        found[name] = {"bunching": [*bunching(name)], "peak_to_mean": peak, **spread_of(name)}
     return MappingProxyType(found)
+
+
+@lookup
+def requests_of(
+    traffic: Any, input_tokens: Any, output_tokens: Any, cached_share: Any = 0.0
+) -> Load:
+    """Requests so long in the mean, whose lengths spread as those of a traffic; of numbers, or of
+    quantities, whose spread a chart may set.
+
+    >>> requests_of("unknown", 2000, 500).input_cv == spread_of("conversation")["input_cv"]
+    True
+    """
+    if isinstance(traffic, str):
+        spread = {of: kinds()[traffic][of] for of in SPREAD}
+    else:
+        kind = choose(kinds(), traffic)
+        spread = {of: derived(of, kind[of]) for of in SPREAD}
+    return Load(input_tokens, output_tokens, cached_share, **spread)
 
 
 @lookup
@@ -104,6 +134,9 @@ class Demand:
     requests_per_day : [1/day]
     peak_to_mean : load of the busiest time over the mean of the day [1]
     bunching : of the traffic, see `traffic.bunching`
+    long_over_mean : the prompt than which one in twenty is longer, over the mean [1]
+    ttft_s : within which nineteen of twenty requests have their first token; within twice what one
+        of the longest prompts takes with nobody waiting, if no engine is as quick [s]
     stands : whether paid hours stand day and night [truth value]
     available : share of its paid time in which an engine is up [1]
     """
@@ -112,27 +145,38 @@ class Demand:
     requests_per_day: Any
     peak_to_mean: Any
     bunching: Any
+    long_over_mean: Any = 1.0
+    ttft_s: Any = FIRST_TOKEN_S
     stands: Any = True
     available: Any = 1.0
 
     @classmethod
     def of(cls, case: Any, contract: Any = None, own: Any = False) -> Demand:
-        """That of a case: traffic, requests_per_day, peak_to_mean.
+        """That of a case: traffic, requests_per_day, peak_to_mean, and ttft_s if it has one.
 
         contract : by which hours are paid; none where chips are owned
         own : whether they are, if a case may have either [truth value]
         """
+        kind = choose(kinds(), case.traffic)
         found = cls(
             case.traffic != UNKNOWN,
             case.requests_per_day,
             case.peak_to_mean,
-            choose(kinds(), case.traffic).bunching,
+            kind.bunching,
+            kind.long_over_mean,
+            getattr(case, "ttft_s", FIRST_TOKEN_S),
         )
         if contract is None:
             return found
         spot = where(own, False, contract == "spot")
         up = where(spot, available_share(STARTUP_S, SPOT_MTBF_S), 1.0)
         return replace(found, stands=where(own, True, binds(contract)), available=up)
+
+    @classmethod
+    def unknown(cls) -> Demand:
+        """That of a case that says nothing of its traffic."""
+        kind = kinds()[UNKNOWN]
+        return cls(False, 1.0, kind["peak_to_mean"], kind["bunching"], kind["long_over_mean"])
 
     def peak_tokens_per_s(self, load: Load) -> Any:
         """Output tokens of the busiest time [token/s]."""
@@ -144,22 +188,21 @@ class Demand:
 
     def seated(self, one: Curve, of: Paced | Batch, load: Load) -> DayEngine:
         """An engine with as many seats as its batch, and its part of the chips that read prompts
-        for it; its first token is promised within `FIRST_TOKEN_S`, or twice its own.
+        for it.
         """
-        at = one.at(of.batch, load)
-        traffic = self._traffic(load, maximum(FIRST_TOKEN_S, 2 * at.reads(load)[-1]))
-        return replace(DayEngine.seated(one, of.batch, at, traffic), kept=of.kept, chips=of.chips)
+        at, traffic = one.at(of.batch, load), self._traffic(load)
+        alone_s = unhurried_s(one, at, traffic)
+        promise_s = where(alone_s <= self.ttft_s, self.ttft_s, 2 * alone_s)
+        seated = DayEngine.seated(one, of.batch, at, replace(traffic, ttft_s=promise_s))
+        return replace(seated, kept=of.kept, chips=of.chips)
 
-    def measured(
-        self, chips: Any, batch: Any, requests_per_s: Any, ttft_s: Any, load: Load
-    ) -> DayEngine:
-        """One of which the speed was measured."""
-        traffic = self._traffic(load, maximum(FIRST_TOKEN_S, 2 * ttft_s))
-        return DayEngine.measured(chips, batch, requests_per_s, ttft_s, traffic)
+    def measured(self, chips: Any, batch: Any, requests_per_s: Any, load: Load) -> DayEngine:
+        """One of which the speed was measured, and not how long its first token takes."""
+        return DayEngine.measured(chips, batch, requests_per_s, 0.0, self._traffic(load))
 
-    def _traffic(self, load: Load, ttft_s: Any = FIRST_TOKEN_S) -> Traffic:
+    def _traffic(self, load: Load) -> Traffic:
         """What comes; engines are chosen by the pace before."""
-        of = load.input_tokens, self.bunching, 0.0, ttft_s
+        of = load.input_tokens * self.long_over_mean, self.bunching, 0.0, self.ttft_s
         return Traffic(self.requests_per_day, 0.0, self.peak_to_mean, load, *of)
 
     def fleet(self, engine: DayEngine, load: Load) -> Fleet:
@@ -171,12 +214,14 @@ class Demand:
         )
 
     def score(self, of: DayEngine, score: Any, load: Load) -> Any:
-        """Of an engine among others, of which the highest is taken: where the traffic is known, the
-        fewer chips its busiest time takes the higher.
+        """Of an engine among others, of which the highest is taken: one that keeps the promise of
+        its first token, and where the traffic is known, the fewer chips its busiest time takes the
+        higher.
         """
-        fleet = self.fleet(of, load)
-        chips = fleet.peak * fleet.engine.chips
-        return where(self.known & (of.kept > 0), _FAR - chips, score)
+        if self.known is not False:
+            fleet = self.fleet(of, load)
+            score = where(self.known & (of.kept > 0), _FAR - fleet.peak * fleet.engine.chips, score)
+        return where((of.kept > 0) & (of.ttft_s <= self.ttft_s), score + _FAR, score)
 
     def busy(
         self, engine: DayEngine, load: Load, as_set: Any, hours: Sequence[float] = HOURS

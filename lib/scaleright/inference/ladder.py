@@ -17,6 +17,7 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, model
 from scaleright.formulas import lookup, search
+from scaleright.inference.demand import requests_of
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import curve_at
 from scaleright.inference.fleet import whole_groups
@@ -89,9 +90,8 @@ class Fleet:
     @classmethod
     def of(cls, case: Any) -> Self:
         """The fleet of a chapter's case."""
-        spread = case.length_spread
         made = {
-            "load": Load(case.input_tokens, case.output_tokens, input_cv=spread, output_cv=spread),
+            "load": requests_of(case.traffic, case.input_tokens, case.output_tokens),
             "tpot_s": case.tpot_ms / 1e3,
             "continuous": case.batching == "continuous",
             "batch": where(case.batching == "one at a time", 1.0, case.static_batch),

@@ -203,7 +203,7 @@ def at_pace(row: Row, load: Load, pace: Any, demand: Any = None) -> AtPace:
     """Those of which `node_speed` takes one, of a row of `Engines`; load to traffic as there."""
     many = sum(name.startswith("chips ") for name in row)
     known = [curve_at(row, place) for place in range(many)]
-    seats = demand.known if demand else None
+    seats = demand.known if demand and demand.known is not False else None
     return AtPace(row, known, [paced(one, load, 1 / pace, seats) for one in known])
 
 

@@ -8,7 +8,7 @@ which a minute misses the mean stays, while the chance of single arrivals (Poiss
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -261,6 +261,23 @@ def requests(
     fresh = prompts - cached
     lengths = (fresh.tolist(), cached.tolist(), of.output_tokens[which].tolist())
     return [Request(*each) for each in zip(times.tolist(), *lengths, strict=True)]
+
+
+@lookup
+@catalog.shared
+def spread_of(name: str) -> Mapping[str, float]:
+    """How the lengths of a trace's requests spread: input_cv, output_cv and correlation, see
+    `lengths.Load`, and the prompt than which one in twenty is longer over the mean, long_over_mean
+    [1].
+
+    >>> round(spread_of("conversation")["long_over_mean"], 2)
+    3.54
+    """
+    terms = trace_terms(name)
+    found = {of: round(terms[of], 4) for of in ("input_cv", "output_cv", "correlation")}
+    return MappingProxyType(
+        found | {"long_over_mean": round(terms["long_tokens"] / terms["input_tokens"], 4)}
+    )
 
 
 @lookup

@@ -9,6 +9,7 @@ def runs_somewhere(
     input_tokens: int,
     output_tokens: int,
     cached_share: float,
+    traffic: str,
     paid: str,
     contract: str,
     seller: str,
@@ -24,7 +25,7 @@ def runs_somewhere(
     from scaleright.decisions.hardware_choice import usual
     from scaleright.decisions.hardware_tables import serves, serving_chips
     from scaleright.decisions.hardware_training import require_pace
-    from scaleright.inference.lengths import Load
+    from scaleright.inference.demand import requests_of
 
     listed, best = candidates(vendor, segment, least_providers), market.BEST
     under = market.LASTING if contract == best else [contract]
@@ -48,7 +49,8 @@ def runs_somewhere(
         asked = tokens_per_s or usual()["training"]["tokens_per_s"]
         require_pace(model, training_precision, sold.index, asked)
         return
-    load, known = Load(input_tokens, output_tokens, cached_share), set(serving_chips())
+    load = requests_of(traffic, input_tokens, output_tokens, cached_share)
+    known = set(serving_chips())
     if not any(
         name in known and serves(model, name, precision, load, pace_tokens_per_s)
         for name in sold.index

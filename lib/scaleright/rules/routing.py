@@ -35,6 +35,7 @@ def tier_served(
     pace_tokens_per_s: float,
     input_tokens: int,
     output_tokens: int,
+    traffic: str,
 ) -> None:
     """A tier at the API, or one whose weights somebody else may serve, on accelerators that are
     rented out so and keep its pace.
@@ -48,5 +49,5 @@ def tier_served(
     if model in market.closed_models():
         raise ValueError("its maker alone serves it, so it cannot be rented; choose API")
     priced(accelerator, contract, "median", rent_usd_per_hour)
-    load = input_tokens, output_tokens, 0.0
+    load = input_tokens, output_tokens, 0.0, traffic
     keeps_pace(model, accelerator, "usual", pace_tokens_per_s, *load)

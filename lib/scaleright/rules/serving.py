@@ -50,10 +50,11 @@ def serves(
     input_tokens: int,
     output_tokens: int,
     cached_share: float,
+    traffic: str,
 ) -> None:
     """A server that holds the model in a format, and one request beside it."""
     from scaleright import catalog
-    from scaleright.inference.lengths import Load
+    from scaleright.inference.demand import requests_of
     from scaleright.inference.server import require_server
     from scaleright.inference.server_steps import FEWEST
 
@@ -62,7 +63,7 @@ def serves(
         catalog.accelerator(accelerator),
         precision,
         None if chips == FEWEST else int(chips),
-        Load(input_tokens, output_tokens, cached_share),
+        requests_of(traffic, input_tokens, output_tokens, cached_share),
     )
 
 
@@ -75,7 +76,7 @@ def grouped(
     requests_per_s: float,
     input_tokens: float,
     output_tokens: float,
-    length_spread: float,
+    traffic: str,
     tpot_ms: float,
     prefix_share: float,
 ) -> None:
@@ -84,17 +85,17 @@ def grouped(
 
     from scaleright import catalog
     from scaleright.inference.curves import curves
+    from scaleright.inference.demand import requests_of
     from scaleright.inference.deployment import Deployment
     from scaleright.inference.fleet import Service, groups
     from scaleright.inference.formats import resolved
-    from scaleright.inference.lengths import Load
     from scaleright.inference.nodes import engines_like
     from scaleright.inference.pacing import continuous_rate, static_rate
 
     shape, chip = catalog.model(model), catalog.accelerator(accelerator)
     precision, tpot_s = resolved(shape, chip, precision), tpot_ms / 1e3
     deployment = Deployment(shape, chip, precision, software="vLLM 0.17.0", kv_precision="BF16")
-    load = Load(input_tokens, output_tokens, input_cv=length_spread, output_cv=length_spread)
+    load = requests_of(traffic, input_tokens, output_tokens)
     batch = {"one at a time": 1, "static": static_batch}.get(batching)
     limits = {"batch": batch, "tpot_s": tpot_s, "prefix_share": prefix_share}
     groups(Service(deployment, load, requests_per_s, **limits))
@@ -119,6 +120,7 @@ def keeps_pace(
     input_tokens: int,
     output_tokens: int,
     cached_share: float,
+    traffic: str,
     choices: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """A model that some server of a node writes with in a format at that pace; if the cheapest
@@ -126,12 +128,12 @@ def keeps_pace(
     """
     from scaleright import catalog, market
     from scaleright.inference.curves import curves
+    from scaleright.inference.demand import requests_of
     from scaleright.inference.engine_tables import engines_in
-    from scaleright.inference.lengths import Load
     from scaleright.inference.nodes import engines
     from scaleright.inference.pacing import fastest
 
-    load, known = Load(input_tokens, output_tokens, cached_share), []
+    load, known = requests_of(traffic, input_tokens, output_tokens, cached_share), []
     some = (choices or {}).get("accelerator", ()) if accelerator == market.BEST else ()
     for name in [of for of in some if of != market.BEST] or [accelerator]:
         if some:
