@@ -86,7 +86,7 @@ def test_nobody_lists_a_model_that_there_is_not():
 
 
 def test_a_tier_at_the_api_costs_its_tokens(tables):
-    served = tables.served(case_of(), "large", tables.hour(case_of()))
+    served = tables.served(case_of(), "large")
     asked = asked_tokens(LARGE)
     prices = asked["input"], asked["output"], asked["input"]
     assert served.tier.usd.value == pytest.approx(request_usd(2000, 500, 0, *prices).total)
@@ -96,8 +96,8 @@ def test_a_tier_at_the_api_costs_its_tokens(tables):
 
 def test_a_rented_tier_costs_its_seconds_of_the_one_price_of_an_hour(tables):
     case = case_of(small_on="rented")
-    served = tables.served(case, "small", tables.hour(case))
-    double = tables.served(case_of(small_on="rented", utilization=0.2), "small", tables.hour(case))
+    served = tables.served(case, "small")
+    double = tables.served(case_of(small_on="rented", utilization=0.2), "small")
     assert double.tier.usd.value == pytest.approx(2 * served.tier.usd.value)
     assert tables.hour(case).usd.value == hour("H100 SXM", "reserved").usd
     assert served.there.value
@@ -114,7 +114,7 @@ def test_a_rented_tier_costs_its_seconds_of_the_one_price_of_an_hour(tables):
 def test_a_tier_that_is_not_served_says_why(tables, more, said):
     case = case_of(**more)
     tier = "large" if "large_on" in more else "small"
-    served = tables.served(case, tier, tables.hour(case))
+    served = tables.served(case, tier)
     if served.there.value:  # the contract may be listed one day
         return
     assert served.why.value.startswith(said)
@@ -195,8 +195,7 @@ def test_equal_ways_beat_neither():
 
 def test_doubts_move_with_what_nobody_knows_and_not_with_prices(tables):
     case = case_of()
-    hours = tables.hour(case)
-    tiers = [tables.served(case, name, hours).tier for name in NAMES]
+    tiers = [tables.served(case, name).tier for name in NAMES]
     check = Check(case.caught, case.false_alarm, 0.0004, 0.5)
     error = given("error_usd", 0.05)
     doubts = doubts_of(case, tables.traffic(case), tiers, check, error)
@@ -290,7 +289,7 @@ OWN = {"medium_on": "rented", "medium_pace": 30.0, "traffic": "conversation"}
 def priced(tables, tier: str = "medium", share: float = 1.0, **more: object) -> float:
     """What an answer of a tier costs that such a share of requests reaches."""
     case = case_of(**OWN | more)
-    of = tables.served(case, tier, tables.hour(case)).own
+    of = tables.served(case, tier).own
     return of.at(given("share", share) * 1.0 if share < 1 else 1.0).usd.value
 
 
@@ -319,7 +318,7 @@ def test_fewer_requests_make_each_answer_of_an_own_tier_dearer_and_none_at_an_ap
 
 def test_a_whole_engine_stands_for_the_few_requests_that_reach_a_tier(tables):
     case = case_of(**OWN | {"requests_per_day": 1000.0})
-    of = tables.served(case, "medium", tables.hour(case)).own
+    of = tables.served(case, "medium").own
     some = of.busy(given("share", 0.05) * 1.0)
     assert some.fleet.peak.value == of.busy().fleet.peak.value == 1
     assert some.share.value == pytest.approx(0.05 * of.busy().share.value)
@@ -330,8 +329,7 @@ def test_idle_engines_change_which_way_is_cheapest(tables):
     found = {}
     for requests in (1e3, 1e8):
         case = case_of(**OWN | {"medium_pace": 60.0, "requests_per_day": requests})
-        hour_ = tables.hour(case)
-        tiers = [tables.served(case, name, hour_).own for name in NAMES]
+        tiers = [tables.served(case, name).own for name in NAMES]
         check = Check(case.caught, case.false_alarm, 0.0004, 0.5)
         ways = ways_of(tables.traffic(case), tiers, check, ROUTER)
         found[requests] = {name: way.usd.value for name, way in ways.items()}

@@ -16,6 +16,7 @@ from scaleright.decisions.routing_tables import engines_sheet, pairs_sheet, rate
 from scaleright.decisions.routing_tiers import NAMES, Served, Tiers, one_by_one
 from scaleright.decisions.routing_ways import Traffic, Way
 from scaleright.inference.demand import UNKNOWN, usual_peaks
+from scaleright.market import BEST
 from scaleright.ops import first_case, minimum, where
 from scaleright.quantity import Quantity
 
@@ -26,7 +27,8 @@ COUNTED = f"{EACH}, errors counted"
 def controls(case: Any) -> tuple[Controls, Tiers]:
     """The controls of the page, and what its tiers may be chosen from."""
     models = {tier: case[tier].choices for tier in NAMES}
-    tiers = Tiers.of([name for of in models.values() for name in of], case["accelerator"].choices)
+    chips = [name for name in case["accelerator"].choices if name != BEST]
+    tiers = Tiers.of([name for of in models.values() for name in of], chips)
     return charts.controls(case).follow("traffic", usual_peaks()), tiers
 
 
@@ -53,6 +55,7 @@ def answer(
     taken = where(pays, "this", alone)
     likely, known = charts.odds(doubts.choice, ~missing, taken, " a thousand requests", dearer)
     first, second, third = (of.asked.age for of in served.values())
+    placed = _placed(case, served)
     routed, chained = judged()["requests at the large model"], scored()
     return charts.answer_card(
         "{lead}",
@@ -60,7 +63,7 @@ def answer(
         "{figure_of}",
         "{likely}",
         "{told}",
-        "{known}",
+        "{placed} {known}",
         provided=why == "",
         otherwise="There is no answer: {why}.",
         range="{low:usd} to {high:usd} a thousand requests, errors counted (90 %)",
@@ -81,6 +84,21 @@ def answer(
             "range_high": (high, "usd"),
             "starting_small_cheaper_probability": (doubts.choice.probability, "percent"),
         },
+    )
+
+
+def _placed(case: Any, served: Mapping[str, Served]) -> Any:
+    """Where each tier costs least, if all requests reach it."""
+    said = []
+    for name, of in served.items():
+        model, own = getattr(case, name), of.own
+        chip, many = own.accelerator, own.many
+        of_many = where(many > 1, charts.phrase(", the cheapest of {many:whole} accelerators"), "")
+        rented = charts.phrase("{model} rented on {chip} ({own.contract}{of_many})")
+        said.append(where(own.asks(1.0), charts.phrase("{model} at its API"), rented))
+    first, second, third = said
+    return charts.phrase(
+        "Where all requests reach a tier it costs least so: {first}, {second}, {third}."
     )
 
 
@@ -224,10 +242,10 @@ def own_large(case: Any, served: Mapping[str, Served], ways: Mapping[str, Way]) 
         " The busiest time is taken to have {case.peak_to_mean:number 2} times the mean load."
     )
     return charts.sentence(
-        "A thousand answers of {case.large} on own engines cost <strong>{one:usd}</strong> if all"
-        " requests reach it and <strong>{then:usd}</strong> if, after the small tier,"
-        " {share:percent} of them do; its API asks {asked:usd}.{at_peak}",
-        provided=~of.own.api,
+        "A thousand answers of {case.large} cost <strong>{one:usd}</strong> on own engines if all"
+        " requests reach it and <strong>{then:usd}</strong>, the cheaper way, if after the small"
+        " tier {share:percent} of them do; its API asks {asked:usd}.{at_peak}",
+        provided=~of.own.asks(1.0),
         otherwise="{at_api}{at_peak}",
     )
 

@@ -5,10 +5,12 @@ from typing import Any
 
 import pandas as pd
 
+from scaleright.decisions.economics_served import NAMELESS
 from scaleright.decisions.routing_choice import THOUSAND, Pair
 from scaleright.decisions.routing_tiers import LEVELS, NAMES, Served, benchmarks
 from scaleright.decisions.routing_ways import Traffic, Way, frontier
 from scaleright.formulas import lookup
+from scaleright.market import BEST
 from scaleright.ops import first_case, where
 
 
@@ -17,7 +19,8 @@ def refusal(case: Any, served: Mapping[str, Served], traffic: Traffic) -> Any:
     """Why there is no answer; empty where there is one: a tier that is not served so, success rates
     that fall with size, a check no better than chance.
     """
-    cases = [(of.why != "", of.why) for of in served.values()]
+    of_one = (case.accelerator == BEST) & (case.rent_usd_per_hour > 0)
+    cases = [(of_one, NAMELESS), *((of.why != "", of.why) for of in served.values())]
     for small, large in ((0, 1), (1, 2)):
         pairs = zip(LEVELS, traffic.rates[small], traffic.rates[large], strict=True)
         for level, below, above in pairs:
@@ -57,7 +60,7 @@ def engines_sheet(case: Any, served: Mapping[str, Served], way: Way) -> pd.DataF
         "USD a thousand": [THOUSAND * of.at(share).usd for of, share in pairs],
         "if all reach it": [THOUSAND * of.tier.usd for of in served.values()],
         "at the API": [THOUSAND * of.at_api.usd for of in own],
-        "api": [of.api for of in own],
+        "api": [of.asks(share) for of, share in pairs],
     }
     return pd.DataFrame(rows)
 

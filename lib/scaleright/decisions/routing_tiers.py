@@ -3,7 +3,7 @@ answer costs at an API or on rented accelerators, and how long it takes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
@@ -25,10 +25,18 @@ from scaleright.inference.demand import SOME_HOURS, Busy, Demand, requests_of
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import AtPace, Engines, NodeSpeed, at_pace, node_speed
 from scaleright.inference.paid_engines import HOURS
-from scaleright.market import Hours, PaidHour, asked_tokens, closed_models
+from scaleright.market import (
+    BEST,
+    Hours,
+    PaidHour,
+    asked_tokens,
+    closed_models,
+    taken_accelerator,
+)
 from scaleright.market.hours import MEDIAN
-from scaleright.ops import first_case, maximum, where
-from scaleright.quantity import Quantity, Table
+from scaleright.ops import first_case, item, maximum, where
+from scaleright.quantity import Quantity, Table, given, over
+from scaleright.quantity.lists import place_of_least, word_at
 
 NAMES = ("small", "medium", "large")
 LEVELS = ("easy", "medium", "hard")
@@ -120,26 +128,34 @@ LEAST_SHARE = 1e-6
 
 @dataclass(frozen=True)
 class OwnTier:
-    """A tier where the reader may have it served on rented accelerators.
+    """A tier at an API, on rented accelerators, or wherever it costs less.
 
-    at_api : the tier at the API, and whether it is there [truth value]
-    api : [truth value]
+    at_api : the tier at the API
+    api, rented : whether it is to be there, or on rented ones; wherever it is cheaper if neither
+        [truth value]
+    accelerator, contract, hour : that would be rented, under which contract, and its price
+    many : accelerators of which this one is the cheapest for the tier [1]
+    able : whether it can be rented at all [truth value]
     engines, served : of the models and accelerators, and the tier's model and accelerator
     load, pace : requests, and tokens a second that each reader gets [token/s]
-    hour_usd : of an accelerator [USD/h]
     demand : the traffic, if it is known
     as_set : utilization where it is not [1]
     """
 
     at_api: Tier
     api: Any
+    rented: Any
+    accelerator: Any
+    contract: Any
+    hour: PaidHour
+    able: Any
     engines: Engines
     served: tuple[Any, Any]
     load: Load
     pace: Any
-    hour_usd: Any
     demand: Demand
     as_set: Any
+    many: Any = 1
 
     def speed(self, share: Any = 1.0) -> NodeSpeed:
         """The engine that serves such a share of all requests."""
@@ -162,17 +178,32 @@ class OwnTier:
         engine = (speed or self.speed(share)).seated
         return self.demand.part(share).busy(engine, self.load, self.as_set, hours)
 
-    def at(self, share: Any) -> Tier:
-        """The tier where such a share of all requests reaches it."""
+    def on_engines(self, share: Any) -> Tier:
+        """The tier on rented accelerators, where such a share of all requests reaches it; NaN where
+        it cannot be there.
+        """
         some = maximum(share, LEAST_SHARE)
         speed, answer = self.speed(some), self.load.output_tokens
         busy = self.busy(some, speed)
-        rented = usd_per_million_tokens(self.hour_usd, speed.tokens_per_s, busy.share)
-        own_s = speed.ttft_s + answer * speed.tpot_s
+        usd = usd_per_million_tokens(self.hour.usd, speed.tokens_per_s, busy.share)
         return Tier(
-            where(self.api, self.at_api.usd, rented * answer / MILLION),
-            where(self.api, self.at_api.seconds, own_s),
+            where(self.able, usd * answer / MILLION, float("nan")),
+            speed.ttft_s + answer * speed.tpot_s,
         )
+
+    def asks(self, share: Any, own: Tier | None = None) -> Any:
+        """Whether the API answers such a share of all requests [truth value].
+
+        own : the tier `on_engines`, where it is known
+        """
+        own = own or self.on_engines(share)
+        return where(self.rented, False, self.api | ~(own.usd < self.at_api.usd))
+
+    def at(self, share: Any) -> Tier:
+        """The tier where such a share of all requests reaches it."""
+        own = self.on_engines(share)
+        asks = self.asks(share, own)
+        return Tier(*(where(asks, of, it) for of, it in zip(self.at_api, own, strict=True)))
 
 
 class Served(NamedTuple):
@@ -235,43 +266,69 @@ class Tiers:
             found.append(scaled_rates([row[level] for level in LEVELS], shares, own))
         return Traffic(shares, found, case.nested)
 
-    def rented(self, case: Any) -> SimpleNamespace:
-        """A case under the contract that is taken, at the median of all who rent so."""
-        return self.hours.taken(SimpleNamespace(**vars(case), seller=MEDIAN))
-
     def hour(self, case: Any) -> PaidHour:
-        """What an hour of the case's accelerator costs."""
+        """What an hour of the case's accelerator costs, at the median of all who rent it out so."""
         of = case.accelerator, case.contract, MEDIAN
         return self.hours.paid(*of, case.rent_usd_per_hour)
 
-    def served(self, case: Any, tier: str, hour: PaidHour) -> Served:
-        """A tier of a case: at the API, or on rented accelerators that keep its pace."""
+    def own(self, case: Any, tier: str, accelerator: Any) -> OwnTier:
+        """A tier of a case that may be served on an accelerator, under the cheapest contract if the
+        case leaves it open.
+        """
         model, on, pace = (getattr(case, f"{tier}{of}") for of in ("", "_on", "_pace"))
-        tokens = case.input_tokens, case.output_tokens
-        asked = self.asked.row(model)
-        prices = asked.input, asked.output, asked.input
-        at_api, api_s = on == API, case.first_token_s + case.output_tokens / pace
-        own = OwnTier(
-            Tier(request_usd(*tokens, 0.0, *prices).total, api_s),
-            at_api,
+        tokens, asked = (case.input_tokens, case.output_tokens), self.asked.row(model)
+        here = {"accelerator": accelerator, "seller": MEDIAN}
+        case = self.hours.taken(SimpleNamespace(**vars(case) | here))
+        hour = self.hour(case)
+        usd = request_usd(*tokens, 0.0, asked.input, asked.output, asked.input).total
+        return OwnTier(
+            Tier(usd, case.first_token_s + case.output_tokens / pace),
+            on == API,
+            on == RENTED,
+            accelerator,
+            case.contract,
+            hour,
+            where(asked.closed, False, hour.why == ""),
             self.engines,
-            (model, case.accelerator),
+            (model, accelerator),
             requests_of(case.traffic, *tokens),
             pace,
-            hour.usd,
             Demand.of(case, case.contract),
             case.utilization,
         )
+
+    def cheapest(self, case: Any, tier: str) -> OwnTier:
+        """A tier of a case on the accelerator that it names, or if that is `BEST` on the one on
+        which the tier costs least if all requests reach it.
+        """
+        names, any_of = self.hours.names, case.accelerator == BEST
+        chip = given("chip", names[0])
+        usd = self.own(case, tier, chip).on_engines(1.0).usd
+        usd = where(any_of | (case.accelerator == chip), usd, float("nan"))
+        rows = over(f"{tier}_rented", {chip: list(names)}, {"usd": usd})
+        place = place_of_least(rows["usd"])
+        found = where(place < 0, names[0], word_at([*names], place))
+        many = sum(where(item(rows["usd"], at) > 0, 1, 0) for at in range(len(names)))
+        of = case.accelerator, found, names[0], f"{tier}_accelerator"
+        return replace(self.own(case, tier, taken_accelerator(*of)), many=many)
+
+    def served(self, case: Any, tier: str) -> Served:
+        """A tier of a case: at the API, on rented accelerators that keep its pace, or where it is
+        cheaper.
+        """
+        own, model = self.cheapest(case, tier), getattr(case, tier)
+        asked = self.asked.row(model)
+        tokens = case.input_tokens + case.output_tokens
         unserved = [
-            (at_api, ""),
+            (~own.rented, ""),
             (asked.closed, "its maker alone serves it, so it cannot be rented"),
-            (hour.why != "", hour.why),
+            (own.hour.why != "", own.hour.why),
         ]
         why = first_case(unserved, own.speed().why_not)
         return Served(
             own.at(1.0),
             own,
-            request_usd(sum(tokens), VERDICT_TOKENS, 0.0, *prices).total,
+            request_usd(tokens, VERDICT_TOKENS, 0.0, asked.input, asked.output, asked.input).total,
             why == "",
             where(why == "", "", model + ": " + why),
             asked,

@@ -39,19 +39,20 @@ year: as far ahead as rents are looked at.
 """
 
 
-def taken_accelerator(asked: Any, cheapest: Any, otherwise: str) -> Quantity:
+def taken_accelerator(asked: Any, cheapest: Any, otherwise: str, name: str = "taken") -> Quantity:
     """The accelerator that is asked for, or if that is `BEST` the cheapest; the same all along a
     chart, whose rows would ask for others.
 
     cheapest : the one on which a case costs least, "" where it runs on none
     otherwise : what stands for it there
+    name : of the quantity, one of several in a case
 
     >>> from scaleright.quantity import given
     >>> taken_accelerator("cheapest", given("found", "B300"), "H100 SXM").value
     'B300'
     """
     found = where(cheapest == "", otherwise, cheapest)
-    return derived("taken", where(asked == BEST, found, asked), held=True)
+    return derived(name, where(asked == BEST, found, asked), held=True)
 
 
 def binds(contract: Any) -> Any:

@@ -1,5 +1,7 @@
 """Rules about tiers of models."""
 
+from collections.abc import Mapping, Sequence
+
 
 def better_than_chance(caught: float, false_alarm: float) -> None:
     """A check that flags more of the wrong answers than of the right ones."""
@@ -36,9 +38,10 @@ def tier_served(
     input_tokens: int,
     output_tokens: int,
     traffic: str,
+    choices: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """A tier at the API, or one whose weights somebody else may serve, on accelerators that are
-    rented out so and keep its pace.
+    rented out so and keep its pace. The cheapest accelerator is sought among the choices.
     """
     from scaleright import market
     from scaleright.rules.prices import priced
@@ -46,8 +49,12 @@ def tier_served(
 
     if served_on == "API":
         return
+    if served_on == market.BEST:
+        if accelerator == market.BEST:
+            priced(accelerator, contract, "median", rent_usd_per_hour, choices=choices)
+        return
     if model in market.closed_models():
         raise ValueError("its maker alone serves it, so it cannot be rented; choose API")
-    priced(accelerator, contract, "median", rent_usd_per_hour)
+    priced(accelerator, contract, "median", rent_usd_per_hour, choices=choices)
     load = input_tokens, output_tokens, 0.0, traffic
-    keeps_pace(model, accelerator, "usual", pace_tokens_per_s, *load)
+    keeps_pace(model, accelerator, "usual", pace_tokens_per_s, *load, choices=choices)
