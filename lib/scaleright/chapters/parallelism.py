@@ -19,6 +19,7 @@ from scaleright.information import Choice
 from scaleright.market import PaidHour
 from scaleright.ops import first_case, where
 from scaleright.quantity import given
+from scaleright.quantity.graph import value_of
 from scaleright.training.chosen import Chosen
 from scaleright.training.layout import TrainingRun
 
@@ -53,6 +54,13 @@ def answer(
     faster = where(fastest < 0.9995 * seconds, faster, "")
     span = where(runs, charts.phrase("{low_s:duration} to {high_s:duration} a step (90 %)"), "none")
     likely, known = _how_sure(split, *rival)
+    fabric, name = case.fabric_gb_per_s, value_of(case.accelerator)
+    guessed = charts.phrase(
+        " The catalog has no fabric of {case.accelerator}: {fabric:number} GB/s is counted; left"
+        " open, it is as between nodes."
+    )
+    lacks = not catalog.accelerator(name).scale_up_bytes_per_s
+    guessed = where(case.accelerator == name, guessed, "") if lacks else ""
     return charts.answer_card(
         "Split {case.model} over {case.chips:whole} {case.accelerator} by {what} parallelism.",
         "{seconds:duration}",
@@ -61,7 +69,7 @@ def answer(
         "Of all ways to split that fit it is the fastest: its steps reach {mfu:percent} of the"
         " chips' peak (MFU); whole runs keep less.",
         "The layout is {said}. Chips wait for data {waiting:percent} of a step; beyond a reserve"
-        " for fragmentation, {room:percent} of their memory stays free.{faster}{known}",
+        " for fragmentation, {room:percent} of their memory stays free.{faster}{guessed}{known}",
         provided=runs,
         otherwise="<strong>{case.model}</strong> cannot be trained so on {case.chips:whole}"
         " {case.accelerator}: {why}",

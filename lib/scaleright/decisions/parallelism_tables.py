@@ -19,6 +19,7 @@ from scaleright.decisions.parallelism_playbook import (
 )
 from scaleright.decisions.parallelism_selector import choose
 from scaleright.decisions.parallelism_shortlist import ACCELERATORS
+from scaleright.roofline import plain_format
 from scaleright.training.layout import Layout, TrainingRun, usual_sequence
 from scaleright.training.layouts import layouts
 from scaleright.training.rules import FIELDS
@@ -33,24 +34,27 @@ GRID_SIZES = (8, 64, 512)
 HOURS = "chip-hours a billion tokens"
 
 
-def networks_of(name: str) -> dict[str, float | None]:
-    """The networks of a chip by the parameter that each is [GB/s]; None where the catalog has no
-    fabric.
+def networks_of(name: str) -> dict[str, float]:
+    """The networks of a chip by the parameter that each is [GB/s]: a fabric that the catalog lacks
+    is counted as what a chip sends beyond its node.
 
-    >>> networks_of("H100 SXM")
-    {'fabric_gb_per_s': 450.0, 'network_gb_per_s': 50.0}
+    >>> networks_of("H100 SXM"), networks_of("MI250")["fabric_gb_per_s"]
+    ({'fabric_gb_per_s': 450.0, 'network_gb_per_s': 50.0}, 50.0)
     """
     chip = accelerator(name)
-    fabric, network = chip.scale_up_bytes_per_s, chip.scale_out_bytes_per_s
+    network = (chip.scale_out_bytes_per_s or USUAL_NETWORK_GB_PER_S * 1e9) / 1e9
+    fabric = (chip.scale_up_bytes_per_s or network * 1e9) / 1e9
+    return {"fabric_gb_per_s": fabric, "network_gb_per_s": network}
+
+
+def usual_terms(own: str) -> dict[str, dict[str, Any]]:
+    """What a chip has by default, of those that a page offers, its own first: its networks as of
+    `networks_of`, and its format of 16 bits.
+    """
+    names = dict.fromkeys((own, *ACCELERATORS))
     return {
-        "fabric_gb_per_s": fabric / 1e9 if fabric else None,
-        "network_gb_per_s": network / 1e9 if network else USUAL_NETWORK_GB_PER_S,
+        name: networks_of(name) | {"precision": plain_format(accelerator(name))} for name in names
     }
-
-
-def networks_offered(own: str) -> dict[str, dict[str, float | None]]:
-    """The networks of the chips that a page offers, its own first; see `networks_of`."""
-    return {name: networks_of(name) for name in dict.fromkeys((own, *ACCELERATORS))}
 
 
 def sequences(offered: Sequence[int]) -> dict[str, dict[str, int]]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 ROOMS = {
     "together": "different some_weight",
-    "catalog": "decoder computes of_a_cluster within_context linked",
+    "catalog": "decoder computes of_a_cluster within_context trains",
     "energy": "made powered metered energy_told",
     "benchmarks": "submitted ran on_radar meet bets_meet",
     "prices": "listed plausible_rent priced priced_if_rented both_rented for_sale hosted sold_as"

@@ -43,11 +43,13 @@ def within_context(model: str, *tokens: int | None) -> None:
         raise ValueError(f"longer than the {longest:,} tokens that {model} was made for")
 
 
-def linked(accelerator: str, fabric_gb_per_s: float | None) -> None:
-    """A chip whose fabric is known, or given."""
+def trains(accelerator: str) -> None:
+    """A chip with a peak in 16 bits, a bandwidth and a memory."""
     from scaleright import catalog
 
-    if fabric_gb_per_s is None and not catalog.accelerator(accelerator).scale_up_bytes_per_s:
-        raise ValueError(
-            f"the catalog has no fabric between {accelerator}: give fabric_gb_per_s [GB/s]"
-        )
+    able = [
+        name
+        for name, of in catalog.accelerators().items()
+        if {"bf16", "fp16"} & {*of.dense} and of.memory_bytes_per_s and of.memory_bytes
+    ]
+    one_of(accelerator, able, "accelerator with a peak in 16 bits, a bandwidth and a memory")

@@ -10,18 +10,20 @@ def splits(
     chips: int,
     sequence: int | None,
     batch: int,
-    precision: str,
+    precision: str | None,
     task: str = "pretrain",
 ) -> None:
-    """A training run that some layout splits over its chips and that fits in their memory;
-    sequences that are left open are as long as in pretraining.
+    """A training run that some layout splits over its chips and that fits in their memory; what is
+    left open is as in pretraining: sequences that long, a format of 16 bits.
     """
     from scaleright import catalog
+    from scaleright.roofline import plain_format
     from scaleright.training.layout import TrainingRun, usual_sequence
     from scaleright.training.search import require_layout
 
     chip, shape = catalog.accelerator(accelerator), catalog.model(model)
     sequence = usual_sequence(shape) if sequence is None else sequence
+    precision = precision or plain_format(chip)
     require_layout(TrainingRun(shape, chip, chips, sequence, batch, precision, task))
 
 
