@@ -118,7 +118,7 @@ SAYS = {
         _TRACE: "no trace: it has 0 requests; two are the least",
         _TRACE + "1,2,3\n": "no trace: it has 1 requests; two are the least",
         "a,b\n1,2\n": "line 1: no trace: no column says when",
-        "timestamp,input_tokens\n1,2\n": "line 1: no trace: no column says output",
+        "timestamp,input_tokens\n1,2\n": "line 1: no trace: no column says output tokens",
         _TRACE + "1,2,3\n1,2,3\n": "at once",
         _TRACE + "1,2,3\n1\n": "line 3: has 1 cells; the header has 3",
         _TRACE + "1,2,3\n\n2,2,3\n": "line 3: is empty",

@@ -30,6 +30,9 @@ from scaleright.footprint import (
     usual,
 )
 from scaleright.inference.energy import (
+    PROMPT_TOKENS,
+    _even,
+    _over_predicted,
     chat_energy,
     chat_energy_at,
     energy_server,
@@ -296,6 +299,7 @@ def test_what_nobody_measured_is_predicted_as_well_as_what_was():
         drawn = serving_share("") * catalog.accelerator(of.accelerator).tdp_watts
         ratios.append(of.joules_per_token * speed / drawn)
     low, high = predicted_within()
+    assert _even(_over_predicted()) == PROMPT_TOKENS
     assert len(ratios) > 150 and 0.85 < np.median(ratios) < 1.2, np.median(ratios)
     assert 0.8 < np.mean([low <= of <= high for of in ratios]) <= 1
     case = {"task": "serving", "model": "Llama-3.1-70B", "accelerator": "T4"}

@@ -18,7 +18,7 @@ from scaleright.decisions import plan_fleets, plan_runs, plan_workload
 from scaleright.decisions.plan import WholePlan, plan
 from scaleright.decisions.plan_hardware import Compared
 from scaleright.decisions.plan_parts import STEPS, Asked
-from scaleright.decisions.plan_workload import DECLARED, Workload, read_trace
+from scaleright.decisions.plan_workload import DECLARED, TRACE_COLUMNS, Workload, read_trace
 from scaleright.parameters import ParameterError, parse, validate
 from scaleright.press import PressError, plans
 from scaleright.press.texts import declared
@@ -138,6 +138,21 @@ def test_a_trace_says_what_a_day_brings(tmp_path):
         "2023-11-16 18:15:48,30,15\n"
     )
     assert read_trace(dated)["input_tokens"] == 20
+
+
+def test_a_trace_may_have_each_name_of_a_column_that_the_list_shows(tmp_path):
+    log, shown = tmp_path / "log.csv", plans.offered(BOOK)
+    usual = [names[0] for names in TRACE_COLUMNS.values()]
+    epoch_ms = [f"{1_700_000_000_000 + 864_000 * n},1000,200" for n in range(101)]
+    for at, names in enumerate(TRACE_COLUMNS.values()):
+        for name in names:
+            assert name in shown
+            head = [*usual[:at], name.replace("_", " ").title(), *usual[at + 1 :]]
+            log.write_text("\n".join([",".join(head), *epoch_ms]))
+            assert read_trace(log)["requests_per_day"] == pytest.approx(100)
+    log.write_text("\n".join(["when,what,output_tokens", *epoch_ms]))
+    with pytest.raises(ValueError, match=r"arrival_s.*the file has 'when, what, output_tokens'"):
+        read_trace(log)
 
 
 # ---- what is planned

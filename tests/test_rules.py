@@ -128,7 +128,11 @@ HOPPER = {"new_chip": "B200", "old_chip": "H200 SXM", "benchmark": "llama2-70b-9
         ("serving_accuracy", {"source": "InferenceX", "figure": "energy"}, "time per token"),
         ("sustainability", {"model": "GPT-3 175B"}, "model with measured energy"),
         ("sustainability", {"precision": "NVFP4"}, "does not serve Llama-3.1-70B in NVFP4"),
-        ("sustainability", {"accelerator": "P100 PCIe"}, "no node of P100 PCIe holds"),
+        (
+            "sustainability",
+            {"accelerator": "P100 PCIe"},
+            "P100 PCIe computes in none of the formats that serve",
+        ),
         (
             "token_cost",
             {"accelerator": "H100 SXM", "contract": "spot", "seller": "Lambda"},

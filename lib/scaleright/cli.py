@@ -313,7 +313,7 @@ def _case(assignments: tuple[str, ...]) -> dict[str, str]:
 @click.option(
     "--trace",
     type=click.Path(path_type=Path),
-    help="A log of requests (CSV): timestamp, input_tokens, output_tokens.",
+    help="A log of requests (CSV): timestamp, input_tokens, output_tokens, or as --list has them.",
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--list", "listed", is_flag=True, help="List presets and parameters.")

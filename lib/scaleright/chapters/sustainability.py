@@ -91,8 +91,8 @@ def _error_of_chips(of: Deployment) -> Any:
     """How far off what the chips draw may be, before what predicts the rest, in words."""
     low, high = of.predicted_within
     chips = charts.phrase(
-        "nine of ten measured runs took {low:number 2} to {high:number 2} of the predicted energy"
-        " of a token; what predicts the rest was "
+        "nine of ten measured runs of models that the prediction had not seen took {low:number 2}"
+        " to {high:number 2} of the predicted energy of a token; what predicts the rest was "
     )
     return where(of.predicted, chips, "the chips were measured; what predicts the rest was ")
 

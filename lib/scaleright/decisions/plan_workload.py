@@ -1,5 +1,6 @@
 """The workload that a plan is made for: what is asked, checked before any work begins."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -305,9 +306,23 @@ def _of_the_model(of: Workload) -> Iterable[str]:
         )
 
 
-_WHEN = ("timestamp", "arrived_at", "time")
-_IN = ("contexttokens", "input_tokens", "input_length", "prompt_tokens", "num_prefill_tokens")
-_OUT = ("generatedtokens", "output_tokens", "output_length", "completion_tokens")
+TRACE_COLUMNS = {
+    "when a request came": (
+        *("timestamp", "arrival_s", "arrived_at", "arrival_time", "request_time", "created_at"),
+        *("start_time", "time"),
+    ),
+    "input tokens": (
+        *("input_tokens", "input_length", "prompt_tokens", "prompt_length", "context_tokens"),
+        *("request_tokens", "num_prefill_tokens"),
+    ),
+    "output tokens": (
+        *("output_tokens", "output_length", "completion_tokens", "completion_length"),
+        *("generated_tokens", "response_tokens", "num_decode_tokens"),
+    ),
+}
+"""Names of the columns of a trace by what they say, the plainest first: those of the logs of
+engines and of published traces.
+"""
 
 
 @lookup
@@ -315,8 +330,9 @@ def read_trace(path: Path) -> dict[str, float]:
     """What a log of requests says of a workload: requests_per_day, input_tokens, output_tokens, and
     peak_to_mean if it covers a day.
 
-    path : a CSV file with a header and a line a request: when it came, as a date or in seconds, and
-        the tokens of its prompt and of its answer
+    path : a CSV file with a header and a line a request: when it came, as a date or in seconds (of
+        an epoch also in smaller parts), and the tokens of its prompt and of its answer, in columns
+        of `TRACE_COLUMNS`, however they are spaced and capitalized
 
     Raises
     ------
@@ -325,12 +341,14 @@ def read_trace(path: Path) -> dict[str, float]:
     table = read_table(path)
     for line, why in table.ragged():
         raise FileError(str(path), f"{why}; {_FORM}", line)
-    head = [name.lower() for name in table.header]
+    head = [_letters(name) for name in table.header]
     found = []
-    for what, names in (("when a request came", _WHEN), ("input", _IN), ("output", _OUT)):
-        at = next((head.index(name) for name in names if name in head), None)
+    for what, names in TRACE_COLUMNS.items():
+        at = next((head.index(of) for of in map(_letters, names) if of in head), None)
         if at is None:
-            raise FileError(str(path), f"no trace: no column says {what} ({names[0]}); {_FORM}", 1)
+            has = brief(", ".join(table.header))
+            why = f"no trace: no column says {what}: {', '.join(names)}; the file has {has}"
+            raise FileError(str(path), why, 1)
         found.append(at)
     rows = []
     for line, row in enumerate(table.rows, 2):
@@ -362,13 +380,25 @@ def read_trace(path: Path) -> dict[str, float]:
 _FORM = "a trace is a CSV file with the columns timestamp, input_tokens and output_tokens"
 
 
+def _letters(column: str) -> str:
+    """A column's name without case, blanks and signs: as "ContextTokens" and "context tokens"."""
+    return re.sub(r"[^a-z0-9]", "", column.casefold())
+
+
+_LATEST_S = 1e11
+"""More seconds than any epoch has, which is three thousand years."""
+
+
 def _request(cells: Mapping[str, str]) -> tuple[float, ...]:
     """When a request came [s], and the tokens of its prompt and answer; raises ValueError with the
     column and its value.
     """
     (when, came), *counts = cells.items()
     try:
-        said = [finite(came)]
+        seconds = finite(came)
+        while seconds > _LATEST_S:  # of an epoch in milliseconds or less
+            seconds /= 1000
+        said = [seconds]
     except ValueError:
         try:
             said = [datetime.fromisoformat(came[:26]).timestamp()]

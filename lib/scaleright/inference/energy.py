@@ -6,6 +6,7 @@ length is not stated; host, network and building come on top (`scaleright.footpr
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -35,9 +36,11 @@ from scaleright.units import figure
 
 TASK = "chat"
 """The task whose prompts all models of the newest measurements share."""
+PROMPTS = (256, 362, 512, 724, 1024)
+"""Tokens of a prompt of those chats that are tried, since nobody states them."""
 PROMPT_TOKENS = 512
-"""Tokens of a prompt of those chats, which nobody states: with so many, about half of what was
-measured takes more energy than is predicted, and half less.
+"""The one of these with which half of what was measured takes more energy than is predicted, and
+half less, as nearly as can be.
 """
 
 
@@ -224,6 +227,8 @@ def energy_server(model: str, accelerator: str, precision: str = USUAL) -> Deplo
     chip.require("tdp_watts")
     chip.require("memory_bytes")
     network(chip)
+    if not offered(shape, chip):
+        raise ValueError(f"{chip.name} computes in none of the formats that serve {shape.name}")
     form = resolved(shape, chip, precision)
     if precision == USUAL and not server(shape, chip, form):
         lean = tuple(of for of in offered(shape, chip) if server(shape, chip, of))
@@ -280,21 +285,40 @@ def chat_load(model: str) -> Load:
 @catalog.shared
 def predicted_within() -> tuple[float, float]:
     """Between which ratios to the predicted energy of a token nine of ten measured ones lie [1]:
-    each at its own batch and number of chips, whose draw is taken as that of all chips in serving.
+    each at its own batch and number of chips, with the draw of all chips in serving, and with the
+    prompts that the measurements of other models ask for.
 
     >>> low, high = predicted_within()
     >>> 0.5 < low < 1 < high < 2
     True
     """
-    found = []
+    ratios = _over_predicted()
+    left_out = [
+        of[_even(ratios.drop(model))] for model, of in ratios.groupby(level="model", sort=False)
+    ]
+    low, high = np.quantile(pd.concat(left_out), (0.05, 0.95))
+    return figure(float(low)), figure(float(high))
+
+
+def _over_predicted() -> pd.DataFrame:
+    """The measured energy of a token over what is predicted for each of `PROMPTS`, by model [1]."""
+    ratios, models = [], []
     for of in chat_energy().itertuples():
         chips, chip = int(of.accelerators), catalog.accelerator(of.accelerator)
         d = server(catalog.model(of.model), chip, of.precision, chips) if chips <= 8 else None
         if d:
+            load = replace(chat_load(of.model), input_tokens=np.array(PROMPTS, float))
+            at_work = curves([d])[0].at(np.minimum(of.batch, slots(d, load)), load)
             watts = serving_share("") * chip.require("tdp_watts")
-            found.append(of.joules_per_token * predicted_speed(d, [of.batch])[1][0] / watts)
-    low, high = np.quantile(found, (0.05, 0.95))
-    return figure(float(low)), figure(float(high))
+            tokens_per_s = at_work.requests_per_s * load.output_tokens / d.chips
+            ratios.append(of.joules_per_token * tokens_per_s / watts)
+            models.append(of.model)
+    return pd.DataFrame(ratios, pd.Index(models, name="model"), PROMPTS)
+
+
+def _even(ratios: pd.DataFrame) -> int:
+    """The prompts with which the median of ratios comes nearest to 1 [token]."""
+    return PROMPTS[np.argmin(noiseless(np.log(ratios.median()).abs()))]
 
 
 @lookup

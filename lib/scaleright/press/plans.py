@@ -92,9 +92,13 @@ def _is_zero(value: Any) -> bool:
 
 def offered(book: Book) -> str:
     """What may be planned, as text: the presets, and the parameters of a workload."""
+    from scaleright.decisions.plan_workload import TRACE_COLUMNS
+
     lines = [f"{of.name.ljust(28)}{of.title}" for of in presets(book).values()]
+    columns = [f"{what.ljust(28)}{', '.join(names)}" for what, names in TRACE_COLUMNS.items()]
+    log = ["", "Columns of a log of requests, one name of each:", "", *columns]
     start = "Presets, such as `scaleright plan hospital -p requests_per_day=50000`:"
-    return "\n".join([start, "", *lines, "", "Parameters:", "", table(declared_workload())])
+    return "\n".join([start, "", *lines, *log, "", "Parameters:", "", table(declared_workload())])
 
 
 def known() -> dict[str, Scenario]:

@@ -130,12 +130,22 @@ def keeps_pace(
     from scaleright.inference.curves import curves
     from scaleright.inference.demand import requests_of
     from scaleright.inference.engine_tables import engines_in
+    from scaleright.inference.formats import USUAL, offered
     from scaleright.inference.nodes import engines
     from scaleright.inference.pacing import fastest
 
     load, known = requests_of(traffic, input_tokens, output_tokens, cached_share), []
     some = (choices or {}).get("accelerator", ()) if accelerator == market.BEST else ()
-    for name in [of for of in some if of != market.BEST] or [accelerator]:
+    names = [of for of in some if of != market.BEST] or [accelerator]
+    serving = [
+        of
+        for of in names
+        if precision in (USUAL, *offered(catalog.model(model), catalog.accelerator(of)))
+    ]
+    if not serving:
+        chips = "none of the accelerators serves" if some else f"{accelerator} does not serve"
+        raise ValueError(f"{chips} {model} in {precision}")
+    for name in serving:
         if some:
             found = engines_in(model, name, precision)[1]
         else:
