@@ -294,6 +294,7 @@
       const [, not, name] = part.dataset.srWhen.match(/^(!?)(.*)$/);
       part.hidden = Boolean(page.hub.signal(name + "_text")) === Boolean(not);
     });
+    document.body.classList.toggle("sr-none", Boolean(document.querySelector(".sr-beneath[hidden]")));
     document.querySelectorAll("[data-sr-label]").forEach((view) => {
       const text = String(page.hub.signal(view.dataset.srLabel + "_text"));
       if (view.getAttribute("aria-label") !== text) view.setAttribute("aria-label", text);

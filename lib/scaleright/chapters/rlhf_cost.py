@@ -31,13 +31,14 @@ def controls(case: Any) -> tuple[Controls, Tables]:
     return charts.controls(case), Tables.of(models, sizes, chips)
 
 
-def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Display:
+def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, refused: tuple[Any, Any]) -> Display:
     """The answer card: days and dollars of the run, what dominates, the cheapest platform.
 
     asked : the case as the reader asks it
-    why : it does not run on the accelerator that is taken, in words
+    refused : why it does not run on the accelerator that is taken, see `refusal`
     """
     case, found, named = best.case, best.found, asked.accelerator != BEST
+    why, anywhere = refused
     cost, real, hour = bill.cost, evidence.real_runs(), bill.hour
     low, high = doubts.low, doubts.high
     part, share = largest(bill.named())
@@ -47,12 +48,15 @@ def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Disp
     paid = where(people_usd > 0, paid, "")
     nearest = charts.phrase("the {found.platform}, {found.usd:usd}")
     nearest = where(found.usd > 0, nearest, "none: it runs on none that is sold so")
-    nowhere = charts.phrase(
-        "does not run so: {why}. On as many chips, the cheapest platform that could be tested"
-        " against published runs is {nearest}."
+    would = charts.phrase(
+        " On as many chips, the cheapest platform that could be tested against published runs is"
+        " {nearest}."
     )
+    would = where(anywhere, "", would)
+    nowhere = charts.phrase("does not run so: {why}.{would}")
     nameless = ~named & (asked.rent_usd_per_hour > 0)
-    fails = where(nameless, marks.NAMELESS, where(named, nowhere, marks.NOWHERE))
+    fails = where(named | anywhere, nowhere, marks.NOWHERE)
+    fails = where(nameless, marks.NAMELESS, fails)
     many = marks.of_many(found, named)
     other = marks.elsewhere(case.accelerator, found, best.other, best.choice.other)
     hardly = " People's labels cost more than machines, so the chip hardly matters to the bill."
@@ -90,9 +94,9 @@ def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, why: Any) -> Disp
     )
 
 
-def refusal(case: Any, bill: Bill, tables: Tables) -> Any:
-    """Why a case does not run at a price: which constraint breaks, and what it would take; empty
-    where it does.
+def refusal(case: Any, bill: Bill, tables: Tables) -> tuple[Any, Any]:
+    """Why a case does not run at a price: which constraint breaks, and what it would take, empty
+    where it does; and whether that is so on any platform [truth value].
     """
     here, facts = bill.job, tables.models.row(case.model)
     rl = look_up({name: of["rollout"] for name, of in METHODS.items()}, case.method) > 0
@@ -120,18 +124,22 @@ def refusal(case: Any, bill: Bill, tables: Tables) -> Any:
         " such answers on {here.writers:whole} chips; write in FP8, take more chips that write, a"
         " chip with more memory, or shorter answers"
     )
-    return first_case(
+    anywhere = [
+        (rl & grouped & (case.answers_each < 2), alone),
+        (rl & (case.answer_tokens > case.most_tokens), cut),
+        ((context > 0) & (view > context), long),
+        ((case.trained == LORA) & (case.lora_rank > facts.hidden), rank),
+    ]
+    why = first_case(
         [
-            (rl & grouped & (case.answers_each < 2), alone),
-            (rl & (case.answer_tokens > case.most_tokens), cut),
-            ((context > 0) & (view > context), long),
-            ((case.trained == LORA) & (case.lora_rank > facts.hidden), rank),
+            *anywhere,
             (where(here.wrote, False, True), writers),
             (where(here.fits, False, True), _memory(case, bill, tables)),
             (bill.hour.why != "", bill.hour.why),
         ],
         "",
     )
+    return why, first_case([(broken, True) for broken, _ in anywhere], False)
 
 
 def _memory(case: Any, bill: Bill, tables: Tables) -> Any:

@@ -142,9 +142,15 @@ def answer_card(
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(now, {**found.slots, **told}, others, headline)
     named = f' data-sr-headline="{headline}"' if headline else ""
-    beneath = (_folded if figure else _facts)(texts)
-    cards = _card(found.markup, beneath, model, named), _card(found.now, beneath, "", named)
-    told_so = {"text/plain": " ".join([now, *_spoken(texts)]), ANSWER_MIME: machine}
+    beneath = now_beneath = (_folded if figure else _facts)(texts)
+    spoken = _spoken(texts)
+    if judged and provided is not None:  # what has no answer has nothing beneath it
+        hidden = "" if provided.value else " hidden"
+        when = f'data-sr-when="{page().signal(provided)}"{hidden}'
+        beneath = f'<div class="sr-beneath" {when}>{beneath}</div>'
+        now_beneath, spoken = (now_beneath, spoken) if provided.value else ("", [])
+    cards = _card(found.markup, beneath, model, named), _card(found.now, now_beneath, "", named)
+    told_so = {"text/plain": " ".join([now, *spoken]), ANSWER_MIME: machine}
     return Display(told_so | _both(*cards, provided))
 
 
