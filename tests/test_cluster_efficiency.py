@@ -46,6 +46,8 @@ CASE = {
     "tokens": 15e12,
     "chips": 1024,
     "batch": FREE,
+    "precision": "BF16",
+    "tuning": "typical",
     "deadline_days": 120.0,
     "value_usd_per_day": 50_000.0,
     "paid": "rent",
@@ -170,26 +172,25 @@ def test_each_aim_is_met_by_its_best(found):
     plan, case = found.setting, found.setting.case
     way = quantity.given("way", 0)
     of = plan.plan(way)
-    wanted = [of.usd, of.days, of.with_time(case.value_usd_per_day), of.allowed]
+    wanted = [of.to_loss_usd, of.days, of.with_time(case.value_usd_per_day), of.allowed]
     usd, days, worth, allowed = evaluate(wanted, {"way": np.arange(len(WAYS))})
     usd, days, worth = (np.where(allowed, each, np.inf) for each in (usd, days, worth))
-    assert found.cheapest.usd.value == pytest.approx(usd.min())
+    assert found.cheapest.to_loss_usd.value == pytest.approx(usd.min())
     assert found.soonest.days.value == pytest.approx(days.min())
     in_time = days <= CASE["deadline_days"]
-    assert found.in_time.usd.value == pytest.approx(usd[in_time].min())
+    assert found.in_time.to_loss_usd.value == pytest.approx(usd[in_time].min())
     assert found.best_worth.value == pytest.approx(worth[in_time].min())
 
 
-def test_a_run_costs_what_the_cost_of_pretraining_says_for_the_tokens_of_its_batch(found):
+def test_a_run_costs_what_the_cost_of_pretraining_says(found):
     setting = found.setting
     way = WAYS.index((2048, BATCHES["16M"]))
     plan = setting.plan(quantity.given("way", way))
     step = plan.run.step
     parts = {name: of.value for name, of in step.parts.items()}
     kept = goodput(2048, **reliability())
-    more = tokens_over_least(float(BATCHES["16M"]), setting.critical.value)
     hours = run_chip_hours(
-        CASE["tokens"] * more, BATCHES["16M"], 2048, **parts, goodput=kept, **whole_runs().factors
+        CASE["tokens"], BATCHES["16M"], 2048, **parts, goodput=kept, **whole_runs().factors
     )
     assert plan.run.hours.total.value == pytest.approx(hours.total, rel=1e-6)
     assert plan.usd.value == pytest.approx(hours.total * CASE["rent_usd_per_hour"], rel=1e-6)
@@ -326,7 +327,13 @@ def test_interruptions_that_cannot_be_are_refused(tmp_path, lines):
 
 
 def _case(**changed):
-    values = {"tokens": 15e12, "law": "Zhang 2024", "critical_batch": 0.0}
+    values = {
+        "tokens": 15e12,
+        "precision": "BF16",
+        "tuning": "typical",
+        "law": "Zhang 2024",
+        "critical_batch": 0.0,
+    }
     values |= {"shared_load": 0.0, "shared_chips": 65536, "job_days": 3.0}
     batch = changed.pop("batch", FREE)
     return cluster_limits.case_of(MODEL, CHIP, batch, (None,) * 3, 0.0, values | changed)

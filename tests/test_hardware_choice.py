@@ -44,6 +44,7 @@ CASE = {
     "segment": "any",
     "precision": "usual",
     "training_precision": "BF16",
+    "tuning": "typical",
     "cached_share": 0.0,
     "traffic": "unknown",
     "requests_per_day": 2e5,

@@ -4,6 +4,7 @@ answer to the digits shown.
 
 from __future__ import annotations
 
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,16 +19,17 @@ from scaleright.costs.platforms import BATCHES, FREE, best_step
 from scaleright.costs.pretraining import STEP_PARTS, reliability, run_chip_hours
 from scaleright.costs.training_fleet import left_out
 from scaleright.costs.whole_runs import whole_runs
-from scaleright.decisions import hardware_training
 from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN, choose
 from scaleright.decisions.parallelism_tables import networks_of, run_of
 from scaleright.parameters import validate
+from scaleright.press import plans
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate
 from scaleright.training.layout import usual_sequence
 
 NAMES = ("model", "accelerator", "chips", "batch", "precision")
+TUNED = ("typical", "best quarter")
 asked = pytest.mark.parametrize("of", TRAINING, ids=lambda of: f"{of[0]} on {of[2]} {of[1]}")
 
 
@@ -88,30 +90,32 @@ def test_the_page_of_pretraining_has_the_step_of_the_whole_search(pretraining, o
 
 
 def test_comparing_chips_costs_what_a_run_on_as_many_of_them_does(pretraining, hardware):
-    """The cases of the models that both offer, in steps of four million tokens."""
+    """The cases of the models that both offer, each with its best batch, however well tuned."""
+    assert pretraining["case"].tokens.value == training_fleet.TOKENS
     pages = {shape.name: name for name, shape in hardware["tables"].models.items()}
-    both = [of for of in TRAINING if of[0] in pages and of[3] == hardware_training.BATCH]
+    both = [of for of in TRAINING if of[0] in pages]
     assert len(both) >= 6
-    for of in both:
-        compared(pretraining, hardware, of, pages[of[0]])
+    for of, tuning in product(both, TUNED):
+        compared(pretraining, hardware, of, pages[of[0]], tuning)
 
 
-def compared(pretraining, hardware, of: tuple, page: str) -> None:
+def compared(pretraining, hardware, of: tuple, page: str, tuning: str) -> None:
     """The price of a case in both chapters, at the hour of the one; `page` is what the other calls
     its model.
     """
     _, chip, chips, _, form = of
     row, run = hardware["tables"].trained[page, form, chip], pretraining["run"]
-    fewer = [n * row[f"at {n}"] for n in fastest_steps.SIZES if n < chips and row[f"at {n}"] > 0]
-    pace = (max(fewer, default=1.0) + chips * row[f"at {chips}"]) / 2  # which just so many keep
+    paces = {n: n * row[f"{tuning} at {n}"] for n in fastest_steps.SIZES}
+    fewer = [pace for n, pace in paces.items() if n < chips and pace > 0]
+    pace = (max(fewer, default=1.0) + paces[chips]) / 2  # which just so many keep
     priced, asked = hardware["any_chip"], {"model": page, "training_precision": form, "chip": chip}
     asked |= {"tokens_per_s": pace, "least_providers": 1, "utilization": 1.0}
-    asked |= {"contract": "on demand"}
+    asked |= {"contract": "on demand", "tuning": tuning}
     group, hour, usd = evaluate([priced.speed.group, priced.hour.usd, priced.usd], asked)
     assert group == chips, of
     (cost,) = evaluate(
         [run.usd / pretraining["case"].tokens * 1e6],
-        case_of(of) | {"rent_usd_per_hour": hour, "paid": "rent"},
+        case_of(of) | {"rent_usd_per_hour": hour, "paid": "rent", "batch": FREE, "tuning": tuning},
     )
     assert usd == pytest.approx(cost, rel=1e-5), of
     assert charts.say(usd, "usd") == charts.say(cost, "usd"), of
@@ -162,7 +166,7 @@ def test_the_page_on_splitting_names_the_step_that_is_costed(parallelism):
 @pytest.mark.parametrize("paid", ["on demand", "reserved", "spot"])
 def test_a_budget_buys_the_tokens_that_pretraining_costs(pretraining, scaling, paid):
     """Scaling laws turn dollars into arithmetic by the share of peak that the same run keeps."""
-    case = {"model": "Llama-3.1-8B", "chips": 256, "batch": "4M", "contract": paid}
+    case = {"model": "Llama-3.1-8B", "chips": 256, "batch": FREE, "contract": paid}
     parameters = transformer.parameters(catalog.model("Llama-3.1-8B")).total
     tokens, known = pretraining["case"].tokens.value, 0
     for name in ("H100 SXM", "B200", "MI300X", "A100 SXM 80GB"):
@@ -201,6 +205,47 @@ def test_the_sizes_of_a_fleet_are_those_that_pretraining_offers(pretraining):
     assert given["batch"] == (FREE, *BATCHES) == weighed["batch"]
 
 
+def test_how_a_run_is_tuned_and_in_which_format_is_said_in_the_same_words_wherever_it_is_asked():
+    """And begins with the same: the chapters, and the plan."""
+    chapters = "pretraining_cost", "cluster_efficiency", "ablation_cost", "hardware_compare"
+    every = [{of.name: of for of in declared(name, BOOK)} for name in chapters]
+    every.append({of.name: of for of in plans.declared_workload()})
+    said = {(of["tuning"].default, of["tuning"].meaning, of["tuning"].choices) for of in every}
+    assert len(said) == 1
+    forms = [of["precision"] for of in (every[0], every[1], every[-1])]
+    assert len({(of.default, of.meaning, of.choices) for of in forms}) == 1
+    assert every[3]["training_precision"].choices == forms[0].choices
+
+
+@pytest.mark.parametrize("tuning", TUNED)
+def test_a_run_takes_as_long_where_the_number_of_its_chips_is_weighed(pretraining, tuning):
+    """On the chips that the reader has in mind, with a batch of theirs or the best."""
+    weighed, run = computed("cluster_efficiency"), pretraining["run"]
+    yours = weighed["yours"]
+    offered = [of for of in TRAINING if of[0] in weighed["grid"].models]
+    assert len(offered) >= 6
+    for of, batch in product(offered, (FREE, None)):
+        asked = case_of(of) | {"tuning": tuning, "tokens": 8e12, "contract": "on demand"}
+        asked |= {"batch": batch or of[3]}
+        wanted = [run.hours.total, run.usd, run.days, run.step.tokens]
+        same = [yours.run.hours.total, yours.usd, yours.days, yours.batch]
+        here, there = evaluate(wanted, asked), evaluate(same, asked)
+        assert here == pytest.approx(there, rel=1e-4, nan_ok=True), of
+
+
+def test_the_usual_format_is_that_of_the_published_run(pretraining):
+    """DeepSeek-V3 trained in FP8, which an A100 lacks."""
+    form = fastest_steps.format_there(
+        pretraining["case"].accelerator, pretraining["case"].precision
+    )
+    for model, chip, expected in (
+        ("DeepSeek-V3", "H100 SXM", "FP8"),
+        ("DeepSeek-V3", "A100 SXM 80GB", "BF16"),
+        ("Llama-3.1-405B", "B200", "BF16"),
+    ):
+        assert evaluate([form], {"model": model, "accelerator": chip})[0] == expected
+
+
 @pytest.mark.parametrize("pace", [1e4, 2e5, 3e6])
 @pytest.mark.parametrize("form", ["BF16", "FP8"])
 def test_the_cheapest_chip_is_the_platform_that_is_cheapest_to_pretrain_on(
@@ -213,7 +258,7 @@ def test_the_cheapest_chip_is_the_platform_that_is_cheapest_to_pretrain_on(
     rows, best = hardware["any_chip"].at(**asked), hardware["best"]
     bills = {}
     for name, row in rows.iterrows():
-        case = {"model": "Llama-3.1-70B", "precision": form, "batch": hardware_training.BATCH}
+        case = {"model": "Llama-3.1-70B", "precision": form, "batch": FREE}
         usd = pretraining["on_all"][name].usd / pretraining["case"].tokens * 1e6
         (bills[name],) = evaluate([usd], case | {"chips": row["chips"]})
         rent = pretraining["on_all"][name].hour.usd.value

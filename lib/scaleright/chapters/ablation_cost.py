@@ -13,7 +13,7 @@ from scaleright.costs import pretraining
 from scaleright.costs.experiment_steps import ExperimentSteps, widths
 from scaleright.costs.experiments import MOST_HALVINGS, halving_share
 from scaleright.costs.pretraining_run import Cheapest
-from scaleright.costs.whole_runs import whole_runs
+from scaleright.costs.whole_runs import as_tuned
 from scaleright.decisions.ablation import BY_CHANCE
 from scaleright.decisions.ablation_evidence import (
     judged,
@@ -185,7 +185,8 @@ def bill(study: Study) -> Display:
 
 def one_run(case: Any, study: Study) -> Display:
     """How long one run takes, how many run at once, and what the bill holds beyond training."""
-    each, places, beyond = study.run_hours, study.places, whole_runs().over_fastest - 1
+    each, places = study.run_hours, study.places
+    beyond = as_tuned(case.tuning, lambda runs: runs.over_fastest) - 1
     multiple, unfilled = study.usd / study.cost.training_usd, study.cost.empty_usd / study.usd
     return charts.sentence(
         "One run on {case.run_on} of {case.accelerator} trains for"

@@ -9,7 +9,8 @@ from scaleright.charts import Controls, Display
 from scaleright.costs import pretraining
 from scaleright.costs.cluster_grid import CLUSTERS, way_of
 from scaleright.costs.clusters import mtbf_hours
-from scaleright.costs.whole_runs import whole_runs
+from scaleright.costs.fastest_steps import format_there
+from scaleright.costs.whole_runs import PACES, as_tuned
 from scaleright.decisions.cluster_curve import Curve
 from scaleright.decisions.cluster_doubts import ClusterDoubts
 from scaleright.decisions.cluster_efficiency import LAWS, Best, Efficiency, Plan
@@ -70,9 +71,10 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
     stop = where(found.next_day_usd < NOTHING_SAVED, stop, none)
     risk = charts.phrase(" At the slow end of the range it misses your {case.deadline_days:days}.")
     risk = where(sure.high_days > case.deadline_days, risk, "")
-    why, basis = why_not(case, found, yours), whole_runs().basis
+    why, basis = why_not(case, found, yours), as_tuned(case.tuning, lambda runs: runs.basis)
     aged, sold = charts.phrase("{hour.rented.age} (rents)"), hour.prices.sold
     aged = where(hour.owned, charts.phrase("{sold} (price of a chip)"), aged)
+    pace, form = look_up(PACES, case.tuning), format_there(case.accelerator, case.precision)
     span, likely, known = _range(best, sure)
     span = where(best.there & hour.there, span, "none: there is no such run")
     return charts.answer_card(
@@ -81,7 +83,9 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
         "and {best.usd:usd} for {case.tokens:count 2} tokens",
         "{likely}",
         "{wide}.{risk}",
-        "{stop}. The batch is of {best.batch:count 2} tokens.{beside}{known}",
+        "{stop}. That is with batches of {best.batch:count 2} tokens in {form}, as {pace}. Numbers"
+        " of chips are compared at the same loss, to which a larger batch takes more tokens."
+        "{beside}{known}",
         provided=_possible(case, found, yours),
         otherwise="<strong>{case.model}</strong> on {case.tokens:count 2} tokens: {why}",
         range="{span}",
@@ -310,8 +314,7 @@ def chip_hours(case: Any, found: Efficiency) -> Display:
         name="chip_hours",
         caption="Network: waiting for it; pipeline: stages that wait for others; layout: how much"
         " slower layouts in use are than the fastest; failures: checkpoints, lost work, restarts;"
-        " beyond: what published runs took in addition. The extra tokens of a larger batch are in"
-        " all parts.",
+        " beyond: what published runs took in addition.",
         alt="Chip-hours of the run on each number of chips by parts.",
     )
 

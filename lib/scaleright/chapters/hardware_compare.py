@@ -14,8 +14,9 @@ from scaleright.charts.busy import utilization_source
 from scaleright.charts.displays import Display
 from scaleright.charts.live import Controls
 from scaleright.charts.market import scatter
+from scaleright.costs.fastest_steps import format_taken
 from scaleright.costs.training_fleet import left_out
-from scaleright.costs.whole_runs import whole_runs
+from scaleright.costs.whole_runs import as_tuned
 from scaleright.decisions import hardware_choice as choice
 from scaleright.decisions import hardware_hours, hardware_ranking
 from scaleright.decisions.hardware_candidates import named
@@ -142,9 +143,10 @@ def _judged(case: SimpleNamespace, best: choice.Cheapest, tables: HardwareTables
     """How well the speed of runs that no fit had seen was predicted."""
     lent = tables.engines.rows.row(case.model, best.chip, case.precision).lent
     serving = charts.predicted_within(best.of["low"], best.of["high"], lent)
-    learns = case.model, case.training_precision, best.chip
+    form = format_taken(case.training_precision, case.model, tables.models)
+    learns = case.model, form, best.chip
     trained = choose(tables.trained, *learns, otherwise="none")
-    judged = trained.basis + "; " + whole_runs().basis
+    judged = trained.basis + "; " + as_tuned(case.tuning, lambda runs: runs.basis)
     judged = where(case.task == "training", judged, serving)
     return where(best.chip == "", "none, since nothing is predicted", judged)
 

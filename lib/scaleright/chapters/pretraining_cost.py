@@ -8,11 +8,11 @@ from scaleright.charts import Controls, Display
 from scaleright.charts import platforms as marks
 from scaleright.costs import pretraining
 from scaleright.costs import pretraining_doubts as doubts
-from scaleright.costs.fastest_steps import SIZES, Steps
+from scaleright.costs.fastest_steps import SIZES, Steps, format_there
 from scaleright.costs.pretraining import PretrainingCost
 from scaleright.costs.pretraining_doubts import Spread
 from scaleright.costs.pretraining_run import Cheapest, Run
-from scaleright.costs.whole_runs import BEST_QUARTER, TYPICAL, as_tuned, factors, whole_runs
+from scaleright.costs.whole_runs import BEST_QUARTER, PACES, TYPICAL, as_tuned, factors, whole_runs
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.footprint import Footprint
 from scaleright.market import BEST
@@ -27,11 +27,6 @@ from scaleright.validation.sealed_test import opened_once
 from scaleright.validation.whole_runs import in_words
 
 USD_FOR = "USD for the run"
-PACES = {
-    TYPICAL: "runs go that were published",
-    BEST_QUARTER: "the best quarter of published runs goes",
-}
-"""How a run goes, by how well it is tuned, after "as"."""
 
 
 def controls(declared: Any) -> Controls:
@@ -66,6 +61,7 @@ def answer(
     how = where(run.hour.owned, "what owned chips cost, busy around the clock", how)
     bought, nameless = run.hour.prices, ~named & (asked.rent_usd_per_hour > 0)
     sold = where(run.hour.owned, charts.phrase(", {bought.sold} (price of a chip)"), "")
+    form = format_there(case.accelerator, case.precision)
     compared = (best.usd > 0) & (sure.other > 0)
     span = charts.phrase("{low_usd:usd} to {high_usd:usd} (90 %)")
     none = "none: it does not run, would not if it failed more, or has no price"
@@ -81,7 +77,7 @@ def answer(
         "{likely}",
         "{other}",
         "That is {how}: {hours.total:whole} chip-hours at {hour_usd:usd}, as {pace},"
-        " with batches of {run.step.tokens:count 2} tokens; with experiments and"
+        " with batches of {run.step.tokens:count 2} tokens in {form}; with experiments and"
         " people, the project costs {cost.total:usd}. The fastest"
         " layout, never stopped, would take {least_days:days} and {least_usd:usd}, which few runs"
         " come near. Only platforms that could be tested against published runs are"

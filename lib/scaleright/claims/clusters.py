@@ -12,6 +12,7 @@ from scaleright.claims.verdicts import Condition, Recomputed, looked_up, point, 
 from scaleright.costs.cluster_grid import MODELS, Grid
 from scaleright.costs.platforms import FREE
 from scaleright.costs.pretraining import reliability
+from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.cluster_curve import Curve
 from scaleright.decisions.cluster_efficiency import Efficiency
 from scaleright.quantity import given
@@ -50,6 +51,8 @@ def _curves() -> tuple[tuple[float, float], ...]:
         "accelerator": "H100 SXM",
         "tokens": TOKENS,
         "batch": FREE,
+        "precision": "BF16",
+        "tuning": TYPICAL,
         "deadline_days": 1e9,
         "value_usd_per_day": 0.0,
         "paid": "rent",
@@ -64,7 +67,7 @@ def _curves() -> tuple[tuple[float, float], ...]:
         "job_days": 1.0,
         **reliability(),
     }
-    grid, found = Grid.of(MODELS), []
+    grid, found = Grid.of(MODELS, ("BF16",)), []
     for name in MODELS:
         case = {key: given(key, value) for key, value in (values | {"model": name}).items()}
         curve = Curve.of(Efficiency.of(SimpleNamespace(**case), grid))

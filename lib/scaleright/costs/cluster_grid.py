@@ -2,15 +2,22 @@
 the search of layouts, to find how many chips a run should take.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from scaleright.catalog import accelerator, model, remembered, shared
 from scaleright.costs.clusters import cluster_chips, format_on
-from scaleright.costs.fastest_steps import COLUMNS, Step, fastest_at
+from scaleright.costs.fastest_steps import (
+    COLUMNS,
+    PRECISIONS,
+    Step,
+    fastest_at,
+    overlapping,
+    table_key,
+)
 from scaleright.costs.platform_terms import trust
 from scaleright.costs.platforms import BATCHES
 from scaleright.formulas import lookup, search
@@ -26,8 +33,6 @@ CLUSTERS = tuple(2**power for power in range(3, 17))
 """Numbers of chips that are weighed: from one node to four times the largest published job."""
 MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Llama-3.1-405B", "DeepSeek-V3")
 """Models that the page offers, beside that of its own case."""
-PRECISION = "BF16"
-"""The format in which a page's runs train."""
 WAYS = tuple((chips, tokens) for chips in CLUSTERS for tokens in BATCHES.values())
 """Every number of chips with every batch, of `BATCHES`, in this order."""
 TIMES = COLUMNS[:-1]
@@ -36,13 +41,15 @@ TIMES = COLUMNS[:-1]
 @search
 @shared
 def steps_of(
-    model_name: str, precision: str = PRECISION, only: str = ""
+    model_name: str, precision: str = "BF16", only: str = "", overlapped: bool = False
 ) -> dict[str, dict[str, list[float]]]:
     """The parts of the fastest step at each of `WAYS` on each chip that clusters are built of, or
-    on `only` one [s]; NaN where no layout fits.
+    on `only` one [s]; NaN where no layout fits; `overlapped` as of `fastest_on_all`.
     """
     asked = model_name, CLUSTERS
-    found = {size: fastest_at(*asked, size, precision, only) for size in BATCHES.values()}
+    found = {
+        size: fastest_at(*asked, size, precision, only, overlapped) for size in BATCHES.values()
+    }
     return {
         name: {
             part: [
@@ -59,61 +66,73 @@ def steps_of(
 class Grid:
     """The fastest steps of several models, as tables of which a page looks one up.
 
-    steps : by model and accelerator: lists over `WAYS`
+    steps : by model, format and accelerator: lists over `WAYS`; in BF16 where a chip lacks the
+        format
     models : by name: model FLOP of a token, parameters that it uses, kind ("dense" or "experts")
-    peaks : dense peak in the format by accelerator [FLOP/s]
+    peaks : dense peak in a format by accelerator and format [FLOP/s]
     trust : how far the times are to be trusted, see `platform_terms`
-    precision : the format, or BF16 where a chip lacks it
+    tuned : by what `steps` has the models in the best quarter of runs, see `overlapping`
     """
 
     steps: Table
     models: dict[str, dict[str, Any]]
-    peaks: dict[str, float]
+    peaks: Table
     trust: Table
-    precision: str = PRECISION
+    tuned: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, models: Iterable[str] = MODELS, precision: str = PRECISION, only: str = ""
+        cls,
+        models: Iterable[str] = MODELS,
+        precisions: Iterable[str] = PRECISIONS,
+        only: str = "",
     ) -> "Grid":
-        """That of several models, on all chips or on `only` one."""
+        """That of several models in some formats, on all chips or on `only` one."""
         names = [*dict.fromkeys(models)]
-        steps = {name: steps_of(name, precision, only) for name in names}
-        rows = {(name, chip): of for name in names for chip, of in steps[name].items()}
+        better, forms = overlapping(names), tuple(precisions)
+        asked = [
+            (name, key, form) for name in names for key in (name, better[name]) for form in forms
+        ]
+        rows = {
+            (key, form, chip): of
+            for name, key, form in asked
+            for chip, of in steps_of(name, form, only, key not in names).items()
+        }
         known = {name: _figures_of(name) for name in names}
         peaks = {
-            name: chip.peak_flops(PEAK_NAMES[format_on(name, precision)])
+            (name, form): {"flops": chip.peak_flops(PEAK_NAMES[format_on(name, form)])}
             for name, chip in cluster_chips().items()
+            for form in forms
         }
-        return cls(Table(rows), known, peaks, Table(trust()), precision)
+        return cls(Table(rows), known, Table(peaks), Table(trust()), better)
 
     def step(self, case: Any, way: Any) -> Step:
         """The step of a case at one of `WAYS`.
 
-        case : quantities `model` and `accelerator`; way : its place
+        case : quantities `model`, `accelerator`, `precision` and `tuning`; way : its place
         """
-        row = self.steps.row(case.model, case.accelerator)
+        row = self.steps.row(table_key(case, self.tuned), case.precision, case.accelerator)
         parts = {name: item(row[name], way) for name in TIMES}
         tokens = item(tuple(float(tokens) for _, tokens in WAYS), way)
         step_s = sum(parts.values())
         flop = choose(self.models, case.model).flop_per_token * tokens
-        chips, peak = chips_at(way), look_up(self.peaks, case.accelerator)
+        chips, peak = chips_at(way), self.peaks.row(case.accelerator, case.precision).flops
         kind = choose(self.models, case.model).kind
-        trusted = self.trust.row(kind, case.accelerator, self.precision)
+        trusted = self.trust.row(kind, case.accelerator, case.precision)
         return Step(tokens, parts, flop / (step_s * chips * peak), "", step_s > 0, trusted)
 
 
 @search
 @remembered
-def grid_of(model_name: str, precision: str = PRECISION, only: str = "") -> Grid:
-    """The grid of one model, on all chips or on `only` one."""
-    return Grid.of((model_name,), precision, only)
+def grid_of(model_name: str, precision: str = "BF16", only: str = "") -> Grid:
+    """The grid of one model in one format, on all chips or on `only` one."""
+    return Grid.of((model_name,), (precision,), only)
 
 
 def _figures_of(name: str) -> dict[str, Any]:
     shape = model(name)
     sequence = usual_sequence(shape)
-    run = TrainingRun(shape, accelerator("H100 SXM"), 1, sequence, 1, PRECISION)
+    run = TrainingRun(shape, accelerator("H100 SXM"), 1, sequence, 1)
     return {
         "flop_per_token": figure(model_flop(run) / sequence),
         "parameters": float(active_parameters(shape).total),

@@ -5,6 +5,7 @@ cannot follow its controls.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby, product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,19 @@ from scaleright.costs.clusters import cluster_chips, format_on
 from scaleright.costs.platform_terms import trust
 from scaleright.costs.platforms import BATCHES, FREE, layout_words, step_parts
 from scaleright.costs.whole_runs import BEST_QUARTER
-from scaleright.formulas import search
+from scaleright.formulas import lookup, search
 from scaleright.ops import first_case, item, where
 from scaleright.order import noiseless
 from scaleright.quantity import Table, least, look_up
 from scaleright.quantity.rows import Row
 from scaleright.scaling_laws.batches import CRITICAL, published_batch, tokens_over_least
-from scaleright.training.layout import Layout, TrainingRun, usual_sequence
+from scaleright.training.layout import (
+    USUAL_FORMAT,
+    Layout,
+    TrainingRun,
+    training_format,
+    usual_sequence,
+)
 from scaleright.training.layouts import layouts, pick, slower_twins
 from scaleright.training.memory import training_memory
 from scaleright.training.rules import FIELDS
@@ -154,6 +161,74 @@ def fastest_at(
     return found
 
 
+@lookup
+def seconds_to_loss(step_s: Any, batch_tokens: Any, critical_tokens: Any) -> Any:
+    """Time of a token that a batch is worth: of two batches the one with less of it comes to the
+    same loss sooner on as many chips, since a larger one takes more tokens [s].
+
+    >>> seconds_to_loss(8.0, 8.0, 8.0), seconds_to_loss(5.0, 4.0, 8.0)
+    (1.2, 1.375)
+    """
+    return step_s / batch_tokens * tokens_over_least(batch_tokens, critical_tokens)
+
+
+@lookup
+def batch_taken(asked: Any, step_s: Mapping[str, Any], critical_tokens: Any) -> Any:
+    """The batch by its name: the one that is asked for, or where that is `FREE` the one with which
+    a number of chips comes to the same loss soonest.
+
+    step_s : of a step by the name of its batch, NaN where it does not run [s]
+    critical_tokens : batch at which a run takes a fifth more tokens [token]
+    """
+    worth = {of: seconds_to_loss(s, BATCHES[of], critical_tokens) for of, s in step_s.items()}
+    best, _ = least(worth)
+    return where(asked == FREE, where(best == "", next(iter(step_s)), best), asked)
+
+
+@lookup
+def in_format(case: Any, models: Iterable[str]) -> SimpleNamespace:
+    """A case in the format that it names, or if it asks for the usual one in that of its model.
+
+    models : those that a page offers
+    """
+    form = format_taken(case.precision, case.model, models)
+    return SimpleNamespace(**vars(case) | {"precision": form})
+
+
+@lookup
+def format_taken(precision: Any, model_name: Any, models: Iterable[str]) -> Any:
+    """The format in which one of some models trains where one is asked for, or the usual one."""
+    usual = look_up({name: training_format(model(name)) for name in models}, model_name)
+    return where(precision == USUAL_FORMAT, usual, precision)
+
+
+@lookup
+def format_there(accelerator_name: Any, precision: Any) -> Any:
+    """The format in which an accelerator trains that is asked for one: BF16 where it lacks that."""
+    has = {name: format_on(name, "FP8") for name in cluster_chips()}
+    return where(precision == "FP8", look_up(has, accelerator_name), precision)
+
+
+@lookup
+def usual_critical(tokens: Any) -> Any:
+    """Critical batch of a run where no law is named: by its tokens alone [token]."""
+    return published_batch(CRITICAL[0], 1.0, tokens)
+
+
+@search
+def overlapping(models: Iterable[str]) -> dict[str, str]:
+    """By what tables have the steps of models in the best quarter of runs, see `OVERLAPPED`."""
+    return {name: name + OVERLAPPED * bool(model(name).experts) for name in models}
+
+
+@lookup
+def table_key(case: Any, tuned: Mapping[str, str]) -> Any:
+    """By what a table has the steps of a case's model; `tuned` as of `overlapping`, or empty."""
+    if not tuned:
+        return case.model
+    return where(case.tuning == BEST_QUARTER, look_up(tuned, case.model), case.model)
+
+
 @dataclass(frozen=True)
 class Step:
     """An optimizer step in its fastest layout.
@@ -230,8 +305,7 @@ class Steps:
         words, table = {NO_LAYOUT: 0}, dict[tuple, Mapping[str, Any]]()
         models, batches = [*dict.fromkeys(models)], tuple(batches)
         kinds = {name: "experts" if model(name).experts else "dense" for name in models}
-        better = {name: name + OVERLAPPED * (kind == "experts") for name, kind in kinds.items()}
-        better = better if tuned else {}
+        better = overlapping(models) if tuned else {}
         for key, batch, form in product(
             dict.fromkeys([*models, *better.values()]), batches, PRECISIONS
         ):
@@ -262,7 +336,7 @@ class Steps:
             look_up(self.names, accelerator_name),
             self.batch(accelerator_name, case, chips),
         )
-        row = self.table.row(self._key(case), chips, batch, case.precision)
+        row = self.table.row(table_key(case, self.tuned), chips, batch, case.precision)
         *parts, mfu_ = (item(row[column], place) for column in COLUMNS)
         layout = item(self.layouts, item(row.layout, place))
         named = dict(zip(COLUMNS, parts, strict=False))
@@ -270,26 +344,18 @@ class Steps:
         trusted = self.trust.row(kind, accelerator_name, case.precision)
         return Step(tokens, named, mfu_, layout, parts[0] > 0, trusted)
 
-    def _key(self, case: Any) -> Any:
-        """By what the table has the steps of a case's model."""
-        if not self.tuned:
-            return case.model
-        return where(case.tuning == BEST_QUARTER, look_up(self.tuned, case.model), case.model)
-
     def batch(self, accelerator_name: Any, case: Any, chips: Any) -> Any:
         """The batch of a case by its name; if it asks for the best, that with which so many of an
         accelerator come to the same loss in fewest hours: a larger one takes more tokens.
         """
-        place, key = look_up(self.names, accelerator_name), self._key(case)
-        critical = published_batch(CRITICAL[0], 1.0, case.tokens)  # by tokens alone
+        place, key = look_up(self.names, accelerator_name), table_key(case, self.tuned)
 
         def seconds(batch: str) -> Any:
-            row, tokens = self.table.row(key, chips, batch, case.precision), BATCHES[batch]
-            step_s = sum(item(row[part], place) for part in COLUMNS[:-1])
-            return step_s / tokens * tokens_over_least(tokens, critical)
+            row = self.table.row(key, chips, batch, case.precision)
+            return sum(item(row[part], place) for part in COLUMNS[:-1])
 
-        best, _ = least({batch: seconds(batch) for batch in self.batches})
-        return where(case.batch == FREE, where(best == "", self.batches[0], best), case.batch)
+        step_s = {batch: seconds(batch) for batch in self.batches}
+        return batch_taken(case.batch, step_s, usual_critical(case.tokens))
 
     def fewest(self, case: Any) -> Any:
         """The smallest size on which a case's model fits, 0 if it fits on none."""

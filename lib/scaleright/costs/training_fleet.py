@@ -11,23 +11,25 @@ import numpy as np
 
 from scaleright.catalog import accelerator, accelerators, model, remembered, shared
 from scaleright.costs.clusters import cluster_chips, goodput
-from scaleright.costs.platforms import BATCHES, best_step
+from scaleright.costs.fastest_steps import SIZES, fastest_steps, seconds_to_loss, usual_critical
+from scaleright.costs.platforms import BATCHES
 from scaleright.costs.pretraining import STEP_PARTS, cluster_chip, reliability, run_chip_hours
-from scaleright.costs.whole_runs import whole_runs
+from scaleright.costs.whole_runs import BEST_QUARTER, TYPICAL, whole_runs
 from scaleright.formulas import counting, lookup, search
 from scaleright.inference.demand import UNKNOWN, Demand, requests_of
 from scaleright.inference.formats import FORMATS, USUAL
 from scaleright.inference.node_speed import Engines, Weights, node_speed
 from scaleright.market import listed_hour, matmul_chips
 from scaleright.quantity import Table, evaluate, given
-from scaleright.training.layout import usual_sequence
 from scaleright.transformer.flops import inference_flop, training_flop
 from scaleright.transformer.parameters import parameters
 from scaleright.units import SECONDS_PER_HOUR, figure
 
 
 @counting
-def kept_tokens_per_s(step: Mapping[str, Any] | None, chips: float, tokens: float) -> float:
+def kept_tokens_per_s(
+    step: Mapping[str, Any] | None, chips: float, tokens: float, tuning: str = TYPICAL
+) -> float:
     """What one chip of a cluster trains on in a second of a whole run [token/s], see `whole_runs`;
     NaN where there is no step.
 
@@ -35,6 +37,7 @@ def kept_tokens_per_s(step: Mapping[str, Any] | None, chips: float, tokens: floa
     ----------
     step : parts of a step, as `fastest_steps` finds them [s]
     tokens : of a step
+    tuning : how well the run is tuned, one of `TUNINGS`
 
     >>> parts = dict.fromkeys(STEP_PARTS, 0.25)
     >>> 0.6e6 < kept_tokens_per_s(parts, 4, 4e6) < 0.7e6
@@ -44,12 +47,39 @@ def kept_tokens_per_s(step: Mapping[str, Any] | None, chips: float, tokens: floa
         return float("nan")
     parts = {name: figure(step[name], 6) for name in STEP_PARTS}
     kept = goodput(chips, **reliability())
-    usual = whole_runs().factors
+    usual = whole_runs(tuning).factors
     hours = run_chip_hours(tokens, tokens, chips, **parts, goodput=kept, **usual)
     return tokens / (hours.total * SECONDS_PER_HOUR)
 
 
-MODEL, CHIPS, BATCH = "Llama-3.1-8B", 256, "4M"
+TOKENS = 2e12
+"""Tokens of a run whose batch is taken where nobody says how long it is: those from which the
+chapter on what a run costs starts [token].
+"""
+
+
+@search
+def kept_on_all(name: str, form: str, tuning: str = TYPICAL) -> dict[tuple[str, int], float]:
+    """`kept_tokens_per_s` of a model in a format by chip and number of chips, of `SIZES`, each with
+    the batch with which as many come to the same loss for least in a run of `TOKENS` [token/s].
+
+    >>> kept_on_all("Llama-3.1-8B", "BF16")["H100 SXM", 256] > 5e3
+    True
+    """
+    beside = tuning == BEST_QUARTER and bool(model(name).experts)
+    steps = {of: fastest_steps(name, SIZES, of, form, beside) for of in BATCHES}
+    critical, found = float(usual_critical(TOKENS)), {}
+    for key in dict.fromkeys(key for of in steps.values() for key in of):
+        fits = {of: there[key] for of, there in steps.items() if key in there}
+        step_s = {
+            of: sum(figure(step[part], 6) for part in STEP_PARTS) for of, step in fits.items()
+        }
+        best = min(fits, key=lambda of: seconds_to_loss(step_s[of], BATCHES[of], critical))
+        found[key] = kept_tokens_per_s(fits[best], key[1], BATCHES[best], tuning)
+    return found
+
+
+MODEL, CHIPS = "Llama-3.1-8B", 256
 """The run whose share of the peak stands for others where a model has no shape yet."""
 REQUEST, PACE = (2000.0, 500.0), 30.0
 """The tokens of a request and of its answer, and the tokens a second for each reader, at which
@@ -71,9 +101,7 @@ def share_of_peak(accelerator_name: str) -> float:
     True
     """
     chip, shape = cluster_chip(accelerator_name), model(MODEL)
-    sequence = usual_sequence(shape)
-    step = best_step(MODEL, chip.name, CHIPS, sequence, BATCHES[BATCH] // sequence)
-    speed = kept_tokens_per_s(step, CHIPS, BATCHES[BATCH])
+    speed = kept_on_all(MODEL, "BF16")[chip.name, CHIPS]
     return figure(training_flop(parameters(shape).total, speed) / chip.peak_flops(), 4)
 
 

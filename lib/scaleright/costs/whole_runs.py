@@ -24,6 +24,12 @@ TUNINGS = {TYPICAL: "any", BEST_QUARTER: BEST_QUARTER}
 published runs, or of their best quarter.
 """
 
+PACES = {
+    TYPICAL: "runs go that were published",
+    BEST_QUARTER: "the best quarter of published runs goes",
+}
+"""How a run goes, by how well it is tuned, after "as"."""
+
 
 @dataclass(frozen=True)
 class WholeRuns:

@@ -27,7 +27,7 @@ from scaleright.costs.experiments import (
 from scaleright.costs.fastest_steps import COLUMNS
 from scaleright.costs.pretraining import run_chip_hours
 from scaleright.costs.pretraining_run import Hour, Paid
-from scaleright.costs.whole_runs import whole_runs
+from scaleright.costs.whole_runs import as_tuned, factors, whole_runs
 from scaleright.decisions.ablation import (
     best_kept,
     better_seen,
@@ -100,6 +100,7 @@ def require_a_node(
     precision: str,
     price: tuple[str, str, str, float],
     budget_usd: float,
+    tuning: str,
 ) -> None:
     """Refuse a budget that does not pay a node, or as many as one run takes, for as long as that.
 
@@ -113,7 +114,7 @@ def require_a_node(
     step = require_fits(model_name, chip, run_on, precision)
     seconds = sum(step[part] for part in COLUMNS[:-1])
     parts = (seconds, 0.0, 0.0, 0.0)
-    alone = run_chip_hours(tokens, BATCH_TOKENS, 1, *parts, **whole_runs().factors).total
+    alone = run_chip_hours(tokens, BATCH_TOKENS, 1, *parts, **whole_runs(tuning).factors).total
     chips = max(NODE_CHIPS, int(widths()[run_on]))
     usd = alone * chips * (own or hour(chip, contract, seller).usd)
     if budget_usd < usd:
@@ -213,7 +214,7 @@ class Desk:
         step = self.steps.on(accelerator_name, case, width)
         hour = Hour.of(case, accelerator_name)
         parts = (step.seconds * pace, 0.0, 0.0, 0.0)
-        alone = run_chip_hours(case.tokens, BATCH_TOKENS, 1, *parts, **whole_runs().factors)
+        alone = run_chip_hours(case.tokens, BATCH_TOKENS, 1, *parts, **factors(case.tuning))
         room = slots(chips, wide)
         places = where(room > 0, room, float("nan"))  # a cluster too small for one run
         turns = whole_runs_in_turn(**plan.rules, places=places)
@@ -333,9 +334,9 @@ class Range:
         """
         free = {name: given(name, value) for name, value in USUAL.items()}
         moving = desk.on(accelerator_name, nodes, **free)
-        trusted, real = study.step.trust, whole_runs()
-        quick = minimum(trusted["error_low"], real.low)
-        slow = maximum(trusted["error_high"], real.high)
+        trusted, tuning = study.step.trust, desk.case.tuning
+        quick = minimum(trusted["error_low"], as_tuned(tuning, lambda runs: runs.low))
+        slow = maximum(trusted["error_high"], as_tuned(tuning, lambda runs: runs.high))
         low, high = study.hour.ends
         ends = [Ends(free["price"], low, high), Ends(free["pace"], quick, slow)]
         return cls(*(at(end, **USUAL) for end in interval_of(moving.usd, ends)))

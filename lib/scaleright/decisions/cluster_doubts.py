@@ -46,15 +46,16 @@ class ClusterDoubts:
         setting, case = found.setting, found.setting.case
         free = {name: given(name, value) for name, value in ALL_USUAL.items()}
         moving = setting.plan(found.best.way, **free)
-        ends = Doubts.of(moving.run).ends
+        ends = Doubts.of(moving.run, case.tuning).ends
         ends = {name: Ends(free[_OF[name]], end.low, end.high) for name, end in ends.items()}
         ends[BATCHES] = Ends(free["batches"], *ends_of_batches(case, setting.grid))
         place = _rival(found)
         other = setting.plan(item(apply(LIST, *found.sizes["way"]), place), **free)
         choice = _between(moving, other, case.value_usd_per_day, ends, error)
         nothing = where(place >= 0, 1.0, float("nan"))
-        of_time = {name: end for name, end in ends.items() if name != PRICE}
-        days, usd = _range(moving.days, of_time), _range(moving.usd, ends)
+        of_run = {name: end for name, end in ends.items() if name != BATCHES}
+        of_time = {name: end for name, end in of_run.items() if name != PRICE}
+        days, usd = _range(moving.days, of_time), _range(moving.usd, of_run)
         there = where(found.best.there, 1.0, float("nan"))
         between = (end * there for end in (*days, *usd))
         choice = Choice(choice.cost * there, choice.other * nothing * there, choice.spreads)

@@ -12,12 +12,13 @@ from functools import reduce
 from typing import Any, Self
 
 from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, WAYS, Grid, chips_at
+from scaleright.costs.fastest_steps import seconds_to_loss
 from scaleright.costs.platforms import FREE
 from scaleright.costs.pretraining import pretraining_usd, run_chip_hours
 from scaleright.costs.pretraining_doubts import kept_share
 from scaleright.costs.pretraining_run import Hour, Run
 from scaleright.costs.shared_clusters import waiting_days
-from scaleright.costs.whole_runs import whole_runs
+from scaleright.costs.whole_runs import factors
 from scaleright.formulas import Domain, closed_form, lookup
 from scaleright.ops import first_case, item, maximum, minimum, where
 from scaleright.quantity import choose, given, look_up, over
@@ -113,11 +114,13 @@ def hours_with_time(chip_hours, chips, waits, usd_per_day, usd_per_hour, more=1.
 class Plan:
     """A run on so many chips at a batch.
 
-    run : as `pretraining_run` has it, its tokens those that the batch takes
-    small_hours : chip-hours if it took as many tokens as at a small batch [h]
-    more : tokens that it takes over those [1]
+    run : as `pretraining_run` has it
+    small_hours : chip-hours on the tokens of the case [h]
+    more : tokens that the batch takes to the same loss over those at a small one [1]
+    extra : what of this the run does not read [1]
     kept : goodput [1]
     waits : days in the queue of a shared cluster [d]
+    suits : whether the batch is the one with which as many chips come to the same loss soonest
     allowed : whether the case leaves it this batch and this many chips, a layout fits, and failures
         leave it time
     """
@@ -125,8 +128,10 @@ class Plan:
     run: Run
     small_hours: Any
     more: Any
+    extra: Any
     kept: Any
     waits: Any
+    suits: Any
     allowed: Any
 
     @property
@@ -139,9 +144,19 @@ class Plan:
         """What its chips cost [USD]."""
         return self.run.usd
 
+    @property
+    def to_loss_usd(self) -> Any:
+        """What its chips would cost to the loss of a small batch, which takes more tokens [USD]."""
+        return self.usd * self.extra
+
+    @property
+    def to_loss_days(self) -> Any:
+        """Until it would be done to that loss [d]."""
+        return self.run.days * self.extra + self.waits
+
     def with_time(self, usd_per_day: Any) -> Any:
-        """What it costs with its days [USD]."""
-        return cost_with_time(self.usd, self.days, usd_per_day)
+        """What it costs to that loss with its days [USD]."""
+        return cost_with_time(self.to_loss_usd, self.to_loss_days, usd_per_day)
 
     def in_hours(self, usd_per_day: Any, usd_per_hour: Any, unit: Any) -> Any:
         """The same in hours of a chip, see `hours_with_time` [h]."""
@@ -168,17 +183,21 @@ class Setting:
     """What a case's plans have in common: the steps, an hour of a chip, the critical batch [token].
 
     case : quantities, as the chapter declares them
+    same_loss : whether a run reads what its batch takes more than a small one to the same loss; if
+        not it reads the case's tokens
     """
 
     case: Any
     grid: Grid
     hour: Hour
     critical: Any
+    same_loss: bool = False
 
     @classmethod
-    def of(cls, case: Any, grid: Grid) -> Self:
+    def of(cls, case: Any, grid: Grid, same_loss: bool = False) -> Self:
         """That of a case of quantities."""
-        return cls(case, grid, Hour.of(case, case.accelerator), critical_batch(case, grid))
+        hour = Hour.of(case, case.accelerator)
+        return cls(case, grid, hour, critical_batch(case, grid), same_loss)
 
     def plan(
         self,
@@ -197,17 +216,32 @@ class Setting:
         more = tokens_over_least(step.tokens, self.critical * batches)
         often = case.checkpoint_minutes * SECONDS_PER_MINUTE
         kept = kept_share(case, chips, luck, often)
-        parts = {**step.at(pace), "goodput": kept, **whole_runs().factors}
-        hours = run_chip_hours(case.tokens * more, step.tokens, chips, **parts)
+        parts = {**step.at(pace), "goodput": kept, **factors(case.tuning)}
+        read = case.tokens * more if self.same_loss else case.tokens
+        hours = run_chip_hours(read, step.tokens, chips, **parts)
         small = run_chip_hours(case.tokens, step.tokens, chips, **parts).total
         cost = pretraining_usd(**hours.parts(), **self.hour.at(price))
         waits = waiting_days(chips, case.shared_chips, case.shared_load, case.job_days)
         asked = look_up([FREE, *BATCHES], case.batch) - 1  # -1 leaves it free
         batch = item(tuple(range(_MANY)) * len(CLUSTERS), way)
-        allowed = ((asked < 0) | (asked == batch)) & step.fits & (hours.total > 0)
+        suits = self._suits(way, batch)
+        allowed = where(asked < 0, suits, asked == batch) & step.fits & (hours.total > 0)
         allowed = allowed & ((case.shared_load == 0) | (chips <= case.shared_chips))
         run = Run(chips, step, self.hour, hours, cost)
-        return Plan(run, small, more, kept, waits, allowed)
+        extra = 1.0 if self.same_loss else more
+        return Plan(run, small, more, extra, kept, waits, suits, allowed)
+
+    def _suits(self, way: Any, batch: Any) -> Any:
+        """Whether a batch, by its place, is that with which as many chips come to the same loss
+        soonest, as in the chapter on what a run costs.
+        """
+        worth = []
+        for place, tokens in enumerate(BATCHES.values()):
+            step_s = sum(self.grid.step(self.case, way - batch + place).parts.values())
+            there = where(step_s > 0, step_s, NEVER)
+            worth.append(seconds_to_loss(there, float(tokens), self.critical))
+        mine = first_case([(batch == n, of) for n, of in enumerate(worth)], NEVER)
+        return mine <= reduce(minimum, worth)
 
 
 @lookup
@@ -236,7 +270,7 @@ def ends_of_batches(case: Any, grid: Grid) -> tuple[Any, Any]:
 @dataclass(frozen=True)
 class Best:
     """The best of several ways by an aim: its place among `WAYS`, whether there is one, its number
-    of chips, batch [token], days [d] and cost [USD].
+    of chips, batch [token], days [d] and cost [USD]; and that to the loss of a small batch [USD].
     """
 
     way: Any
@@ -245,6 +279,7 @@ class Best:
     batch: Any
     days: Any
     usd: Any
+    to_loss_usd: Any
 
 
 @dataclass(frozen=True)
@@ -254,7 +289,7 @@ class Efficiency:
     setting : the case with its steps and prices
     sizes : for each of `CLUSTERS` the best batch, in time if one is: fields of `FIELDS`
     cheapest, in_time, worth : the best by cost alone, by cost within the deadline, and by cost with
-        the value of time without a deadline
+        the value of time without a deadline, each to the same loss
     best : that within the deadline, by cost with the value of time
     place : its place among `CLUSTERS`
     soonest, any_batch : the fastest, and the fastest if the batch were free
@@ -285,15 +320,17 @@ class Efficiency:
             "usd": usd,
             "days": days,
             "worth": worth,
+            "to_loss_usd": plan.to_loss_usd,
+            "to_loss_days": plan.to_loss_days,
             "mfu": plan.run.step.mfu,
             "used": plan.used,
             "kept": plan.kept,
             "more": plan.more,
-            "by_cost": where(plan.allowed, usd, none),
-            "by_time": where(plan.allowed & ~late, usd, none),
+            "by_cost": where(plan.allowed, plan.to_loss_usd, none),
+            "by_time": where(plan.allowed & ~late, plan.to_loss_usd, none),
             "by_worth": where(plan.allowed, worth, none),
             "by_days": where(plan.allowed, days, none),
-            "any_days": where(done, days, none),
+            "any_days": where(done & plan.suits, days, none),
             "key": where(plan.allowed & (worth >= 0), worth + where(late, LATE, 0.0), NEVER),
         }
         rows = over("ways", {way: range(len(WAYS))}, wanted)
@@ -324,7 +361,7 @@ class Efficiency:
 
     def day_usd(self, place: Any) -> Any:
         """The same for any number of chips, by its place among `CLUSTERS` [USD/d]."""
-        usd, days = ([*self.sizes[name], float("nan")] for name in ("usd", "days"))
+        usd, days = ([*self.sizes[name], float("nan")] for name in TO_LOSS)
         here = (item(apply(LIST, *of), place) for of in (usd, days))
         then = (item(apply(LIST, *of), place + 1) for of in (usd, days))
         return usd_per_day_saved(*here, *then)
@@ -333,7 +370,7 @@ class Efficiency:
         """The fewest and the most chips on which the run costs at most so much more than the least
         [1]; 0 where there is none.
 
-        by : "key", with the value of time and in time; or "usd", least being then that of the chips
+        by : "key", with the value of time and in time; or "to_loss_usd", of the chips alone
         """
         values = self.sizes[by]
         least = reduce(minimum, values) if least is None else least
@@ -343,7 +380,8 @@ class Efficiency:
 
 
 AIMS = ("by_cost", "by_time", "by_worth", "by_days", "any_days")
-FIELDS = ("way", "key", "chips", "batch", "usd", "days", "worth", "mfu", "used", "kept", "more")
+TO_LOSS, SHARES = ("to_loss_usd", "to_loss_days"), ("mfu", "used", "kept", "more")
+FIELDS = ("way", "key", "chips", "batch", "usd", "days", "worth", *TO_LOSS, *SHARES)
 
 
 def _by_size(rows: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -369,4 +407,4 @@ def _best(rows: Mapping[str, Any], place: Any, there: Any = None) -> Best:
     return Best(way, there, *fields)
 
 
-_SHOWN = ("chips", "batch", "days", "usd")
+_SHOWN = ("chips", "batch", "days", "usd", "to_loss_usd")

@@ -25,7 +25,9 @@ MINUTES_PER_HOUR = 60.0
 
 
 @lookup
-def require_fit(model_name: str, accelerator_name: str, chips: int, batch: str) -> None:
+def require_fit(
+    model_name: str, accelerator_name: str, chips: int, batch: str, precision: str = "BF16"
+) -> None:
     """Refuse a cluster on which no layout of a model fits.
 
     batch : one of `cluster_grid.BATCHES`, or `FREE` for any
@@ -40,7 +42,7 @@ def require_fit(model_name: str, accelerator_name: str, chips: int, batch: str) 
     ValueError: no layout of Llama-3.1-405B fits in 64 H100 SXM with a batch of 16M tokens; ...
     """
     name, chip = model(model_name).name, cluster_chip(accelerator_name).name
-    times = np.array(steps_of(name, only=chip)[chip]["compute_s"])
+    times = np.array(steps_of(name, precision, chip)[chip]["compute_s"])
     asked = [batch in (FREE, known) for known in BATCHES]
     found = np.isfinite(times).reshape(len(CLUSTERS), -1)
     fits = [bool(size[asked].any()) for size in found]
@@ -112,7 +114,7 @@ def case_of(
 ) -> SimpleNamespace:
     """A case in numbers as the time of its run asks for it, whatever is paid.
 
-    terms : tokens, law, critical_batch, and those of a shared cluster
+    terms : tokens, precision, tuning, law, critical_batch, and those of a shared cluster
     """
     rent = {"paid": "rent", "contract": "on demand", "seller": "median", "rent_usd_per_hour": 1.0}
     return SimpleNamespace(
@@ -147,7 +149,7 @@ def soonest(case: Any) -> tuple[Soonest, ...]:
 @remembered
 def _soonest(**case: Any) -> Soonest:
     of, way = SimpleNamespace(**case), given("way", 0)
-    plan = Setting.of(of, grid_of(of.model, only=of.accelerator)).plan(way)
+    plan = Setting.of(of, grid_of(of.model, of.precision, of.accelerator)).plan(way)
     ways = np.arange(len(WAYS), dtype=float)
     days, allowed = evaluate([plan.days, plan.allowed], {"way": ways})
     days = np.where(allowed, days, np.inf)

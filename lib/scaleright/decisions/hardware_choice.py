@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from scaleright.costs.fastest_steps import format_taken
 from scaleright.costs.owned_hours import OwnedHour
 from scaleright.costs.serving_doubts import load_spread
 from scaleright.costs.tokens import usd_per_million_tokens
@@ -184,7 +185,12 @@ class Priced:
         served = node_speed(tables.engines, *node, load, case.pace_tokens_per_s, demand)
         busy = demand.busy(served.seated, load, case.utilization)
         trained = trained or training_speed(
-            tables.trained, case.model, chip, case.training_precision, case.tokens_per_s
+            tables.trained,
+            case.model,
+            chip,
+            format_taken(case.training_precision, case.model, tables.models),
+            case.tokens_per_s,
+            case.tuning,
         )
         speed = Speed.of(training, served, trained, tables.least(*node))
         paid = tables.hours.paid(chip, contract, case.seller)

@@ -219,7 +219,11 @@ def _other_format(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Re
     model, tokens, paid, contract = (
         runs.values[name] for name in ("model", "tokens", "paid", "contract")
     )
-    other = runs_of(model, tokens, BUY if runs.buys else paid, "FP8", contract)
+    if runs.values["precision"] == "FP8":
+        return None
+    other = runs_of(
+        model, tokens, BUY if runs.buys else paid, "FP8", contract, runs.values["tuning"]
+    )
     found = other.every(lambda name, chips: (name, chips) in kept)
     soon = found.days <= (of.deadline_days or np.inf)
     at = found.best(soon & (found.cash <= (of.budget_usd or np.inf)))

@@ -14,7 +14,7 @@ import numpy as np
 from scaleright.catalog import DataError, accelerator, model, remembered
 from scaleright.costs import pretraining
 from scaleright.costs.cluster_grid import WAYS, grid_of
-from scaleright.costs.clusters import SETTING, cluster_chips
+from scaleright.costs.clusters import SETTING, cluster_chips, format_on
 from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.platforms import BATCHES, FREE
@@ -22,7 +22,7 @@ from scaleright.costs.pretraining import people_usd, pretraining_usd, run_chip_h
 from scaleright.costs.pretraining_doubts import Doubts, kept_share, lasts
 from scaleright.costs.pretraining_run import Hour, Run
 from scaleright.costs.rent import compute_usd
-from scaleright.costs.whole_runs import whole_runs
+from scaleright.costs.whole_runs import TYPICAL, factors, whole_runs
 from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
 from scaleright.decisions.plan_parts import Asked
 from scaleright.formulas import lookup, search
@@ -31,9 +31,10 @@ from scaleright.market import hour, matmul_chips
 from scaleright.quantity import at, evaluate, given
 from scaleright.quantity.graph import in_order, parameter
 from scaleright.scaling_laws.batches import CRITICAL
+from scaleright.training.layout import USUAL_FORMAT, training_format
 from scaleright.units import HOURS_PER_DAY, figure
 
-USUAL = {"precision": "BF16", "contract": "on demand", "seller": "median"}
+USUAL = {"contract": "on demand", "seller": "median"}
 """What a run is given where nothing else is asked."""
 SPOT = "spot"
 SPOT_INTERRUPTIONS_PER_DAY = 1.0
@@ -147,17 +148,20 @@ class Runs:
     plan: Plan
 
     @classmethod
-    def of(cls, name: str, tokens: float, paid: str, precision: str, contract: str) -> Self:
+    def of(
+        cls, name: str, tokens: float, paid: str, precision: str, contract: str, tuning: str
+    ) -> Self:
         """Those of a model; on spot they are interrupted as often as servers are taken away.
 
-        paid : "rent", "own", or `BUY`
+        paid : "rent", "own", or `BUY`; precision : of a run, or the usual one of its model
         """
+        precision = training_format(model(name), precision)
         buys, paid = paid == BUY, "own" if paid == BUY else paid
         values = {"model": name, "tokens": float(tokens), "accelerator": "H100 SXM", "paid": paid}
-        values |= USUAL | {"precision": precision} | signed(contract)
+        values |= USUAL | {"precision": precision, "tuning": tuning} | signed(contract)
         every = _FREE | _ALONE | pretraining.reliability() | values
         case = SimpleNamespace(**{of: given(of, value) for of, value in every.items()})
-        setting = Setting.of(case, grid_of(name, precision))
+        setting = Setting.of(case, grid_of(name, precision), same_loss=True)
         return cls(values, buys, setting, setting.plan(given("way", 0)))
 
     @property
@@ -175,7 +179,7 @@ class Runs:
         rows = [(chip, way, *of) for chip, (way, of) in named if last[of[0]] and keep(chip, of[0])]
         plan, tokens = self.plan, tokens or self.values["tokens"]
         wanted = {"usd": plan.usd, "days": plan.days, "more": plan.more, "there": plan.allowed}
-        trust, real = plan.run.step.trust, whole_runs()
+        trust, real = plan.run.step.trust, whole_runs(self.values["tuning"])
         wanted |= {"seen": trust.seen, "owned": plan.run.hour.owned}
         wanted |= {"quick": trust["error_low"], "slow": trust["error_high"]}
         case = {"accelerator": np.array([row[0] for row in rows])}
@@ -190,7 +194,7 @@ class Runs:
                 "accelerator": chip,
                 "chips": chips,
                 "batch": names[size],
-                "precision": self.values["precision"],
+                "precision": format_on(chip, self.values["precision"]),
                 "tokens": figure(tokens * float(more), 6),
             }
             | signed(self.values["contract"])
@@ -260,11 +264,11 @@ class Taken:
     def of(cls, values: Mapping[str, Any]) -> Self:
         """That of a row of `Ways`."""
         size, batch = values["chips"], values["batch"]
-        steps = Steps.over((values["model"],), (size,), batches=(batch,))
+        steps = Steps.over((values["model"],), (size,), batches=(batch,), tuned=True)
         usual = pretraining.reliability() | pretraining.project() | {"rent_usd_per_hour": 0.0}
         case = SimpleNamespace(**{of: given(of, it) for of, it in (usual | dict(values)).items()})
         run = _run(case, steps)
-        doubts = Doubts.of(run)
+        doubts = Doubts.of(run, case.tuning)
         moving = _run(case, steps, **doubts.free)
         spread = doubts.spread(moving)
         return cls(values, run, spread.low_usd, spread.high_usd, doubts, moving)
@@ -312,7 +316,7 @@ def _run(case: Any, steps: Steps, price: Any = 1.0, pace: Any = 1.0, luck: Any =
     """The run of a case, as the chapter makes it."""
     step, hour = steps.on(case.accelerator, case, case.chips), Hour.of(case, case.accelerator)
     kept = kept_share(case, case.chips, luck)
-    parts = step.at(pace) | {"goodput": kept, **whole_runs().factors}
+    parts = step.at(pace) | {"goodput": kept, **factors(case.tuning)}
     hours = run_chip_hours(case.tokens, step.tokens, case.chips, **parts)
     people = people_usd(case.person_years, case.pay_usd_per_year)
     project = {"experiments": case.experiments, "people_usd": people}
@@ -396,11 +400,12 @@ def runs_of(
     name: str,
     tokens: float,
     paid: str = "rent",
-    precision: str = USUAL["precision"],
+    precision: str = USUAL_FORMAT,
     contract: str = USUAL["contract"],
+    tuning: str = TYPICAL,
 ) -> Runs:
     """The runs of a model on so many tokens, rented under a contract, owned or bought (`BUY`)."""
-    return Runs.of(name, tokens, paid, precision, contract)
+    return Runs.of(name, tokens, paid, precision, contract, tuning)
 
 
 @lookup
@@ -428,19 +433,18 @@ def cluster_asked(
 
     figures : usd and days of the run; chips, the same number, if it is the best within the deadline
     """
-    tokens = runs.values["tokens"]
+    tokens = row["tokens"]
     if not 1e10 <= tokens <= 1e14 or not 1.0 <= (deadline_days or LONGEST) <= LONGEST:
         return None
-    case = {of: runs.values[of] for of in ("model", "tokens", "paid", "contract", "seller")}
+    case = {of: runs.values[of] for of in ("model", "tuning", "paid", "contract", "seller")}
     if case["paid"] == "own":
         case = {n: it for n, it in case.items() if n not in {"contract", "seller"}}
-    case |= {of: row[of] for of in ("accelerator", "chips")}
+    case |= {of: row[of] for of in ("accelerator", "chips", "precision", "tokens")}
     if row["contract"] == SPOT:
         case |= signed(SPOT)
     case |= {"deadline_days": deadline_days or LONGEST, "value_usd_per_day": 0.0, "batch": FREE}
     told = {f"yours.{name}": float(figures[name]) for name in ("usd", "days")}
     told |= {"yours.batch": float(BATCHES[row["batch"]])}
-    told |= {"yours.more": row["tokens"] / tokens}
     best = {"found.best.chips": float(row["chips"])} if "chips" in figures else {}
     return Asked("cluster_efficiency", case, told | best)
 

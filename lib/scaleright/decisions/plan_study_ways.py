@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import norm
 
+from scaleright.catalog import model
 from scaleright.costs import pretraining
 from scaleright.costs.experiment_steps import ExperimentSteps, widths
 from scaleright.costs.pretraining_doubts import kept_share
@@ -40,6 +41,7 @@ from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import lookup, search
 from scaleright.information import spread_between
 from scaleright.quantity import given
+from scaleright.training.layout import training_format
 from scaleright.units import figure
 
 WIDTHS = ("1 chip", "2 chips", "4 chips", "8 chips", "16 chips")
@@ -60,7 +62,6 @@ USUAL: Mapping[str, Any] = {
     "halvings": 0,
     "survive": 0.5,
     "after_a_cut": "continue",
-    "precision": "BF16",
     "contract": "on demand",
     "rest_of_term": "used by others",
     "seller": "median",
@@ -78,7 +79,7 @@ USUAL: Mapping[str, Any] = {
     "power": "80 %",
 }
 """What a study is given where nothing else is asked, as the chapter has it."""
-SAID = ("halvings", "precision", "contract", "seller", "idle", "target", "target_tokens")
+SAID = ("halvings", "contract", "seller", "idle", "target", "target_tokens")
 """Those of them that a question to the chapter repeats."""
 
 
@@ -104,6 +105,7 @@ class Question:
     def of_study(cls, of: Workload, name: str, tokens: float) -> Self:
         """That of a workload on a model and so many tokens a run."""
         values = {"model": name, "tokens": float(tokens), "variants": of.variants}
+        values |= {"precision": training_format(model(name), of.precision), "tuning": of.tuning}
         values |= {"seeds": of.seeds, "budget_usd": of.budget_usd or 1e8}
         values |= {"deadline_days": min(of.deadline_days or LONGEST_DAYS, LONGEST_DAYS)}
         steps = ExperimentSteps.of([name], [TARGET])
@@ -181,7 +183,7 @@ def clusters(
     case = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
     found = read_at(wanted, case) if rows else dict.fromkeys(wanted, np.array([]))
     at = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
-    real = whole_runs()
+    real = whole_runs(question.of.tuning)
     pace = spread_between(np.minimum(at["quick"], real.low), np.maximum(at["slow"], real.high))
     luck = np.array([pauses[row["contract"], row["run_on"]][1] for row in rows])
     machines, waiting = at["usd"] - at["waiting"], at["waiting"]

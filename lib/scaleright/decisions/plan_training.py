@@ -125,7 +125,9 @@ def _tried(of: Workload, name: str, tokens: float, terms: tuple[tuple[str, str],
     """What is asked; the runs of each way to pay; all of them beside each other, which of them
     somebody sells, and the place of the one that is taken, None where none is within the limits.
     """
-    every = [runs_of(name, tokens, paid, contract=contract) for paid, contract in terms]
+    every = [
+        runs_of(name, tokens, paid, of.precision, contract, of.tuning) for paid, contract in terms
+    ]
     ways = Ways.together([runs.every(_keeps(of)) for runs in every])
     allowed = sold(ways, of.data == STAYS)
     sure = surely(of, ways)

@@ -76,6 +76,10 @@ ttft_s: float = 2.0  # first token, within so many seconds for nineteen of twent
 tokens: float | None = None  # tokens to train on, by default as many as are compute-optimal
 #     [token] (1e8..1e14)
 variants: int | None = None  # runs of a study that differ, to be compared [1] (2..1000)
+precision: str = "usual"  # format of the matrix products, usual is FP8 for a model whose published
+#     run was in FP8, else BF16; in BF16 on a chip without the other (usual | BF16 | FP8)
+tuning: str = "typical"  # how well layout and software are tuned to the chips, as in a typical
+#     published run or in the best quarter of them (typical | best quarter)
 seeds: int = 1  # runs of each variant that differ in nothing else [1] (1..20)
 deadline_days: float | None = None  # deadline of the training [day] (0.5..5000)
 deadline_chance: float = 0.9  # how sure you want to be that the deadline is kept [1] (0.5..0.99)
@@ -109,6 +113,8 @@ class Workload:
     ttft_s: float = 2.0
     tokens: float | None = None
     variants: int | None = None
+    precision: str = "usual"
+    tuning: str = "typical"
     seeds: int = 1
     deadline_days: float | None = None
     deadline_chance: float = 0.9

@@ -18,6 +18,7 @@ def runs_somewhere(
     least_providers: int,
     tokens_per_s: float | None,
     training_precision: str,
+    tuning: str,
 ) -> None:
     """A workload that some chip of those that are considered can run."""
     from scaleright import market
@@ -47,7 +48,7 @@ def runs_somewhere(
             )
     if task == "training":
         asked = tokens_per_s or usual()["training"]["tokens_per_s"]
-        require_pace(model, training_precision, sold.index, asked)
+        require_pace(model, training_precision, sold.index, asked, tuning)
         return
     load = requests_of(traffic, input_tokens, output_tokens, cached_share)
     known = set(serving_chips())

@@ -36,6 +36,7 @@ def pays_a_node(
     rent_usd_per_hour: float,
     paid: str,
     budget_usd: float,
+    tuning: str,
     choices: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
     """A budget that pays a node for as long as one run takes; of one's own chips nobody asks."""
@@ -43,7 +44,7 @@ def pays_a_node(
 
     def pays(name: str) -> None:
         price = name, contract, seller, rent_usd_per_hour
-        require_a_node(model, tokens, run_on, precision, price, budget_usd)
+        require_a_node(model, tokens, run_on, precision, price, budget_usd, tuning)
 
     if paid != "own":
         on_one(accelerator, choices, pays)

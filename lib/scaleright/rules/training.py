@@ -41,14 +41,15 @@ def pretrains(
     from scaleright import catalog
     from scaleright.costs.platforms import BATCHES, FREE, format_on
     from scaleright.rules.left_open import any_of, on_one
-    from scaleright.training.layout import TrainingRun, usual_sequence
+    from scaleright.training.layout import TrainingRun, training_format, usual_sequence
     from scaleright.training.search import require_layout
 
     shape = catalog.model(model)
     sequence = usual_sequence(shape)
 
     def fits(name: str) -> None:
-        chip, form = catalog.accelerator(name), format_on(name, precision)
+        asked = training_format(shape, precision)
+        chip, form = catalog.accelerator(name), format_on(name, asked)
         tokens = BATCHES.values() if batch == FREE else [BATCHES[batch]]
         runs = (TrainingRun(shape, chip, chips, sequence, of // sequence, form) for of in tokens)
         any_of(runs, partial(require_layout, context=1))
@@ -60,13 +61,16 @@ def pretrains(
         raise ValueError(said) from None
 
 
-def holds(model: str, accelerator: str, chips: int, batch: str) -> None:
+def holds(model: str, accelerator: str, chips: int, batch: str, precision: str) -> None:
     """A cluster on which some layout of the model fits, with this batch or, where it is free, with
     any.
     """
+    from scaleright import catalog
     from scaleright.decisions import cluster_limits
+    from scaleright.training.layout import training_format
 
-    cluster_limits.require_fit(model, accelerator, chips, batch)
+    form = training_format(catalog.model(model), precision)
+    cluster_limits.require_fit(model, accelerator, chips, batch, form)
 
 
 def gets_done(
@@ -119,12 +123,18 @@ def meets_deadline(
     shared_load: float,
     shared_chips: int,
     job_days: float,
+    precision: str,
+    tuning: str,
 ) -> None:
     """A run that some number of chips finishes in time; None is the usual."""
+    from scaleright import catalog
     from scaleright.decisions import cluster_limits
+    from scaleright.training.layout import training_format
 
     failures = chip_hours_per_interruption, checkpoint_stall_s, restart_s
     queue = {"shared_load": shared_load, "shared_chips": shared_chips, "job_days": job_days}
     terms = {"tokens": tokens, "law": law, "critical_batch": critical_batch, **queue}
+    form = training_format(catalog.model(model), precision)
+    terms |= {"precision": form, "tuning": tuning}
     case = cluster_limits.case_of(model, accelerator, batch, failures, checkpoint_minutes, terms)
     cluster_limits.require_in_time(case, deadline_days)

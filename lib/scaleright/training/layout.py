@@ -49,6 +49,31 @@ def _published_sequences() -> Mapping[str, int]:
     return MappingProxyType({row.model: int(row.sequence) for row in rows.itertuples()})
 
 
+USUAL_FORMAT = "usual"
+"""The word for the format in which a model is usually pretrained."""
+
+
+@lookup
+def training_format(shape: Transformer, precision: str = USUAL_FORMAT) -> str:
+    """The format of the matrix products of a run; the usual one is FP8 for a model whose own
+    published run was in FP8, else BF16.
+
+    >>> from scaleright.catalog import model
+    >>> [training_format(model(name)) for name in ("Llama-3.1-405B", "DeepSeek-V3")]
+    ['BF16', 'FP8']
+    """
+    if precision != USUAL_FORMAT:
+        return precision
+    return "FP8" if shape.name in _published_in_fp8() else "BF16"
+
+
+@remembered
+def _published_in_fp8() -> frozenset[str]:
+    """The models whose published runs were in FP8."""
+    rows = table("measured/pretraining")
+    return frozenset(rows.loc[rows["precision"] == "FP8", "model"])
+
+
 @dataclass(frozen=True)
 class TrainingRun:
     """What is trained, on which chips, with which batch.
