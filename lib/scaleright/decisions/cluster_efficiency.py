@@ -225,7 +225,8 @@ class Setting:
         asked = look_up([FREE, *BATCHES], case.batch) - 1  # -1 leaves it free
         batch = item(tuple(range(_MANY)) * len(CLUSTERS), way)
         suits = self._suits(way, batch)
-        allowed = where(asked < 0, suits, asked == batch) & step.fits & (hours.total > 0)
+        free = (asked < 0) & (self.same_loss | suits)  # to one loss the best is the cheapest
+        allowed = (free | (asked == batch)) & step.fits & (hours.total > 0)
         allowed = allowed & ((case.shared_load == 0) | (chips <= case.shared_chips))
         run = Run(chips, step, self.hour, hours, cost)
         extra = 1.0 if self.same_loss else more
