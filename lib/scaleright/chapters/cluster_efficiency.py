@@ -74,7 +74,7 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
     why, basis = why_not(case, found, yours), as_tuned(case.tuning, lambda runs: runs.basis)
     aged, sold = charts.phrase("{hour.rented.age} (rents)"), hour.prices.sold
     aged = where(hour.owned, charts.phrase("{sold} (price of a chip)"), aged)
-    pace, form = look_up(PACES, case.tuning), format_there(case.accelerator, case.precision)
+    how = _how(case, best)
     span, likely, known = _range(best, sure)
     span = where(best.there & hour.there, span, "none: there is no such run")
     return charts.answer_card(
@@ -83,9 +83,7 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
         "and {best.usd:usd} for {case.tokens:count 2} tokens",
         "{likely}",
         "{wide}.{risk}",
-        "{stop}. That is with batches of {best.batch:count 2} tokens in {form}, as {pace}. Numbers"
-        " of chips are compared at the same loss, to which a larger batch takes more tokens."
-        "{beside}{known}",
+        "{stop}. {how}{beside}{known}",
         provided=_possible(case, found, yours),
         otherwise="<strong>{case.model}</strong> on {case.tokens:count 2} tokens: {why}",
         range="{span}",
@@ -101,6 +99,15 @@ def answer(case: Any, found: Efficiency, yours: Plan, near: Any, sure: ClusterDo
             "best_probability": (sure.choice.probability, "percent"),
             "expected_loss_usd": (sure.choice.expected_loss, "usd"),
         },
+    )
+
+
+def _how(case: Any, best: Best) -> Any:
+    """With which batch, in which format and how well tuned it runs, and what is compared."""
+    pace, form = look_up(PACES, case.tuning), format_there(case.accelerator, case.precision)
+    return charts.phrase(
+        "That is with batches of {best.batch:count 2} tokens in {form}, as {pace}. Numbers of chips"
+        " are compared at the same loss, to which a larger batch takes more tokens."
     )
 
 

@@ -53,7 +53,6 @@ def answer(
     """
     sure, named = doubts.choice, asked.accelerator != BEST
     run_usd, low_usd, high_usd = run.usd, spread.low_usd, spread.high_usd
-    least_usd, least_days = run.least_usd, run.least_days
     hours, cost, hour_usd, mine = run.hours, run.cost, run.hour.total, run.hour.rented
     trusted, real = run.step.trust, as_tuned(asked.tuning, lambda runs: runs.basis)
     trillions, days, pace = case.tokens / 1e12, run.days, look_up(PACES, asked.tuning)
@@ -78,8 +77,8 @@ def answer(
         "{other}",
         "That is {how}: {hours.total:whole} chip-hours at {hour_usd:usd}, as {pace},"
         " with batches of {run.step.tokens:count 2} tokens in {form}; with experiments and"
-        " people, the project costs {cost.total:usd}. The fastest"
-        " layout, never stopped, would take {least_days:days} and {least_usd:usd}, which few runs"
+        " people, the project costs {cost.total:usd}. The fastest layout,"
+        " never stopped, would take {run.least_days:days} and {run.least_usd:usd}, which few runs"
         " come near. Only platforms that could be tested against published runs are"
         " compared.{known} The range comes from how far published runs were from their"
         " predictions, from failures, and from prices that nothing fixes.",
@@ -93,7 +92,7 @@ def answer(
             "run_usd": (run_usd, "usd"),
             "range_low": (low_usd, "usd"),
             "range_high": (high_usd, "usd"),
-            "fastest_usd": (least_usd, "usd"),
+            "fastest_usd": (run.least_usd, "usd"),
             "cheapest_cheaper_probability": (sure.probability, "percent"),
             "expected_loss_usd": (sure.expected_loss, "usd"),
         },
