@@ -52,8 +52,7 @@ def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, refused: tuple[An
         " On as many chips, the cheapest platform that could be tested against published runs is"
         " {nearest}."
     )
-    would = where(anywhere, "", would)
-    nowhere = charts.phrase("does not run so: {why}.{would}")
+    nowhere = charts.phrase("does not run so: {why}.") + where(anywhere, "", would)
     nameless = ~named & (asked.rent_usd_per_hour > 0)
     fails = where(named | anywhere, nowhere, marks.NOWHERE)
     fails = where(nameless, marks.NAMELESS, fails)

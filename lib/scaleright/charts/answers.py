@@ -142,16 +142,22 @@ def answer_card(
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(now, {**found.slots, **told}, others, headline)
     named = f' data-sr-headline="{headline}"' if headline else ""
-    beneath = now_beneath = (_folded if figure else _facts)(texts)
-    spoken = _spoken(texts)
-    if judged and provided is not None:  # what has no answer has nothing beneath it
-        hidden = "" if provided.value else " hidden"
-        when = f'data-sr-when="{page().signal(provided)}"{hidden}'
-        beneath = f'<div class="sr-beneath" {when}>{beneath}</div>'
-        now_beneath, spoken = (now_beneath, spoken) if provided.value else ("", [])
+    beneath = (_folded if figure else _facts)(texts)
+    beneath, now_beneath = _with_answer(beneath, provided if judged else None)
+    spoken = _spoken(texts) if now_beneath else []
     cards = _card(found.markup, beneath, model, named), _card(found.now, now_beneath, "", named)
     told_so = {"text/plain": " ".join([now, *spoken]), ANSWER_MIME: machine}
     return Display(told_so | _both(*cards, provided))
+
+
+def _with_answer(beneath: str, provided: Quantity | None) -> tuple[str, str]:
+    """What stands beneath an answer on a page, which hides it where there is no answer, and in a
+    notebook.
+    """
+    if provided is None:
+        return beneath, beneath
+    when = f'data-sr-when="{page().signal(provided)}"{"" if provided.value else " hidden"}'
+    return f'<div class="sr-beneath" {when}>{beneath}</div>', beneath if provided.value else ""
 
 
 def _parts(decision: str, figure: str, figure_of: str, sure: str, because: str) -> str:
