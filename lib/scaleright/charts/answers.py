@@ -136,26 +136,25 @@ def answer_card(
     texts = {label: fill(text, told) for label, text in texts.items()}
     judged = [(provided, plain_text(otherwise))] if provided is not None and not always else []
     model = live_model([*found.numbers, *told.values(), *unsaid])
-    if asked := [*judged, *besides]:
-        model += _judge(asked, names)
+    model += _judge([*judged, *besides], names) if judged or besides else ""
     now = plain_text(found.now)
     others = {name: (value_of(value), kind) for name, (value, kind) in (quantities or {}).items()}
     machine = answer(now, {**found.slots, **told}, others, headline)
     named = f' data-sr-headline="{headline}"' if headline else ""
-    beneath = (_folded if figure else _facts)(texts)
-    beneath, now_beneath = _with_answer(beneath, provided if judged else None)
-    spoken = _spoken(texts) if now_beneath else []
-    cards = _card(found.markup, beneath, model, named), _card(found.now, now_beneath, "", named)
+    beneath, here = _with_answer((_folded if figure else _facts)(texts), judged)
+    cards = _card(found.markup, beneath, model, named), _card(found.now, here, "", named)
+    spoken = _spoken(texts) if here else []
     told_so = {"text/plain": " ".join([now, *spoken]), ANSWER_MIME: machine}
     return Display(told_so | _both(*cards, provided))
 
 
-def _with_answer(beneath: str, provided: Quantity | None) -> tuple[str, str]:
+def _with_answer(beneath: str, judged: Sequence[tuple[Quantity, str]]) -> tuple[str, str]:
     """What stands beneath an answer on a page, which hides it where there is no answer, and in a
     notebook.
     """
-    if provided is None:
+    if not judged:
         return beneath, beneath
+    ((provided, _),) = judged
     when = f'data-sr-when="{page().signal(provided)}"{"" if provided.value else " hidden"}'
     return f'<div class="sr-beneath" {when}>{beneath}</div>', beneath if provided.value else ""
 
