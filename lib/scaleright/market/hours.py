@@ -1,8 +1,10 @@
 """The one price of an hour: a chip, under a contract, from a seller, on a day."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import NoReturn
+from statistics import median
+from typing import NamedTuple, NoReturn
 
 import pandas as pd
 
@@ -88,7 +90,10 @@ class Hour:
         >>> hour("H100 SXM", seller="hyperscalers").rows["segment"].unique().tolist()
         ['hyperscaler']
         """
-        return _sold(self.accelerator, self.contract, self.seller, str(self.day))
+        every = _each(self.contract, str(self.day))
+        here = every[every["accelerator"] == self.accelerator]
+        sold = _sold(self.accelerator, self.contract, self.seller, str(self.day))
+        return here[here["provider"].isin([of.provider for of in sold])]
 
     @property
     def age(self) -> str:
@@ -114,7 +119,8 @@ class Hour:
             group = "" if self.seller == MEDIAN else f"{self.seller}, "
             whose = f"{group}median of {self.providers} providers"
         else:
-            whose = self.rows["provider"].iloc[0].replace(MEDIAN_OF_CARDS, MEDIAN_OF_CARDS.lower())
+            only = _sold(self.accelerator, self.contract, self.seller, str(self.day))[0]
+            whose = only.provider.replace(MEDIAN_OF_CARDS, MEDIAN_OF_CARDS.lower())
         share = f" at {self.of_on_demand:.2g} of on demand" * (self.of_on_demand < 1)
         return f"{whose}, {self.contract}{share}"
 
@@ -155,26 +161,24 @@ def hour(
     """
     name = accelerator(accelerator_name).name
     one_of(contract, CONTRACTS, "contract")
-    known = str(as_day(day, rental_prices()).date())
+    known = _known(day)
     sold = _sold(name, contract, seller, known)
-    usd, ends = float(sold[USD].median()), _ends(sold, contract, known)
-    discounted = (sold["basis"] == DISCOUNTED).all()
-    plain = float(sold["on_demand"].median()) if discounted else usd
-    least, most = (float(sold[of].median()) if discounted else usd for of in ("low", "high"))
+    usd = median(of.usd for of in sold)
+    discounted = all(of.discounted for of in sold)
+    plain = median(of.on_demand for of in sold) if discounted else usd
     return Hour(
         name,
         contract,
         seller,
         usd,
-        float(ends["low"].min()),
-        float(ends["high"].max()),
-        least,
-        most,
+        *_ends(name, sold, contract, known),
+        median(of.low for of in sold) if discounted else usd,
+        median(of.high for of in sold) if discounted else usd,
         len(sold),
-        int(sold["listings"].sum()),
+        sum(of.listings for of in sold),
         usd / plain,
-        sold["date"].min().date(),
-        sold["date"].max().date(),
+        min(of.date for of in sold),
+        max(of.date for of in sold),
         date.fromisoformat(known),
     )
 
@@ -193,7 +197,7 @@ def listed_hour(
     """
     name = accelerator(accelerator_name).name
     one_of(contract, CONTRACTS, "contract")
-    known = str(as_day(day, rental_prices()).date())
+    known = _known(day)
     found = seller in sellers(name, contract, known)
     return hour(name, contract, seller, known) if found else None
 
@@ -217,14 +221,12 @@ def sellers(
     >>> sellers("MI300X", "spot")
     ('median', 'cheapest quarter', 'hyperscalers', 'Microsoft Azure')
     """
-    name, known = accelerator(accelerator_name).name, str(as_day(day, rental_prices()).date())
-    every = _each(contract, known)
-    here = every[every["accelerator"] == name]
-    if here.empty:
+    here = _asked(contract, _known(day)).get(accelerator(accelerator_name).name, ())
+    if not here:
         return ()
-    names = tuple(sorted(set(here["provider"]) - {MEDIAN_OF_CARDS}))
+    names = tuple(sorted({of.provider for of in here} - {MEDIAN_OF_CARDS}))
     groups = [MEDIAN, *[CHEAPEST] * bool(names)]
-    groups += [HYPERSCALERS] * bool((here["segment"] == "hyperscaler").any())
+    groups += [HYPERSCALERS] * any(of.segment == "hyperscaler" for of in here)
     return (*groups, *names)
 
 
@@ -236,7 +238,13 @@ def offered(contract: str) -> pd.DataFrame:
     True
     """
     one_of(contract, CONTRACTS, "contract")
-    return _each(contract, str(as_day(None, rental_prices()).date())).copy()
+    return _each(contract, _known()).copy()
+
+
+@remembered
+def _known(day: date | str | None = None) -> str:
+    """The day on which a price is asked for, by default that of the newest listing."""
+    return str(as_day(day, rental_prices()).date())
 
 
 @shared
@@ -280,31 +288,66 @@ def _discounted(contract: str, day: str) -> pd.DataFrame:
     )
 
 
-def _sold(name: str, contract: str, seller: str, day: str) -> pd.DataFrame:
-    """What each provider of a seller asks for a chip, cheapest first."""
+class _Asked(NamedTuple):
+    """A row of `_each`: what one provider asks for a chip [USD/h]."""
+
+    provider: str
+    segment: str
+    usd: float
+    low: float
+    high: float
+    on_demand: float
+    listings: int
+    discounted: bool
+    date: date
+
+
+@remembered
+def _asked(contract: str, day: str) -> Mapping[str, Sequence[_Asked]]:
+    """`_each` by chip, cheapest first: asked for a thousand times, and a frame takes a hundred
+    times as long to look into.
+    """
     every = _each(contract, day)
-    here = every[every["accelerator"] == name]
+    plain = every.rename(columns={USD: "usd"}).assign(
+        discounted=every["basis"] == DISCOUNTED, date=every["date"].dt.date
+    )
+    found: dict[str, list[_Asked]] = {}
+    columns = (plain[of].tolist() for of in _Asked._fields)
+    for chip, *row in zip(plain["accelerator"], *columns, strict=True):
+        found.setdefault(chip, []).append(_Asked(*row))
+    return found
+
+
+def _sold(name: str, contract: str, seller: str, day: str) -> Sequence[_Asked]:
+    """What each provider of a seller asks for a chip, cheapest first."""
     if seller not in sellers(name, contract, day):
         _refuse(name, contract, seller, day)
-    of_many = here["provider"] == MEDIAN_OF_CARDS
+    here = _asked(contract, day)[name]
+    of_many = [of for of in here if of.provider == MEDIAN_OF_CARDS]
     if seller == MEDIAN:
-        return here[of_many] if of_many.any() else here
-    here = here[~of_many]
+        return of_many or here
+    here = [of for of in here if of.provider != MEDIAN_OF_CARDS]
     if seller == CHEAPEST:
-        return here.head(-(-len(here) // 4))
-    column, wanted = ("segment", "hyperscaler") if seller == HYPERSCALERS else ("provider", seller)
-    return here[here[column] == wanted]
+        return here[: -(-len(here) // 4)]
+    if seller == HYPERSCALERS:
+        return [of for of in here if of.segment == "hyperscaler"]
+    return [of for of in here if of.provider == seller]
 
 
-def _ends(sold: pd.DataFrame, contract: str, day: str) -> pd.DataFrame:
-    """The rows between whose `low` and `high` prices lie: of a single seller that lists several,
-    those of its card.
+def _ends(name: str, sold: Sequence[_Asked], contract: str, day: str) -> tuple[float, float]:
+    """The lowest and highest of prices: of a single seller that lists several, those of its
+    card.
     """
-    if len(sold) > 1 or sold["listings"].iloc[0] == 1 or sold["basis"].iloc[0] == DISCOUNTED:
-        return sold
-    cards = _cards(contract, day)
-    same = [cards[of].isin(sold[of]) for of in ("accelerator", "provider")]
-    return _exact(cards[same[0] & same[1]])
+    if len(sold) > 1 or sold[0].listings == 1 or sold[0].discounted:
+        return min(of.low for of in sold), max(of.high for of in sold)
+    return _card_ends(contract, day)[name, sold[0].provider]
+
+
+@remembered
+def _card_ends(contract: str, day: str) -> Mapping[tuple[str, str], tuple[float, float]]:
+    """The cheapest and the dearest listing of each card, by chip and provider [USD/h]."""
+    cards = _cards(contract, day).groupby(["accelerator", "provider"])[USD].agg(["min", "max"])
+    return {key: ends for key, *ends in cards.itertuples(name=None)}
 
 
 def _refuse(name: str, contract: str, seller: str, day: str) -> NoReturn:
@@ -313,7 +356,7 @@ def _refuse(name: str, contract: str, seller: str, day: str) -> NoReturn:
         one_of(seller, who, f"seller of {name} {contract},")
     found = contracts(name, day)
     if not found:
-        chips = sorted(set(_each(contract, day)["accelerator"]))
+        chips = sorted(_asked(contract, day))
         raise LookupError(
             f"no recent price of {name} under any contract; chips that are sold {contract}:"
             f" {suggestion(name, chips)}"
