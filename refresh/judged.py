@@ -1,5 +1,6 @@
 """Store what is fitted to the measurements: `python -m refresh.judged` writes the tables of
-constants, and `data/serving_errors.csv` from `validate serving` and `energy`.
+constants, `data/serving_errors.csv` from `validate serving` and `energy`, and what the errors of
+two chips have in common.
 
 Fitting the constants anew for every group left out takes half a minute; a page must not. Rows that
 no fit sees are predicted by the stored constants: where those moved, run it again. A test holds all
@@ -12,7 +13,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
-from scaleright.validation import energy, kinds, serving, training, whole_runs
+from scaleright.validation import energy, in_common, kinds, serving, training, whole_runs
 
 from refresh.tables import Row, table_text
 
@@ -72,9 +73,10 @@ def texts() -> dict[str, str]:
     schema = next(
         entry["schema"] for entry in package["resources"] if entry["path"] == f"{TABLE}.csv"
     )
+    fitted = {f"{kind}_constants": judge for kind, judge in FITTED.items()}
     found = {
-        f"{kind}_constants": judge.refit().to_csv(index=False, lineterminator="\n")
-        for kind, judge in FITTED.items()
+        name: judge.refit().to_csv(index=False, lineterminator="\n")
+        for name, judge in (fitted | {"errors_in_common": in_common}).items()
     }
     return found | {TABLE: table_text(rows(), schema)}
 

@@ -17,7 +17,10 @@ from processors import ROOT, other_libm, processors, vector_paths
 from scaleright.press import Book
 
 BOOK = Book(ROOT)
-FITS = ("training_constants", "serving_constants", "energy_constants", "serving_errors")
+FITS = (
+    *("training_constants", "serving_constants", "energy_constants"),
+    *("serving_errors", "errors_in_common"),
+)
 STORED = {
     "chapters": [BOOK.notebook(name) for name in BOOK.chapters()],
     "fits": [ROOT / "data" / f"{name}.csv" for name in FITS],

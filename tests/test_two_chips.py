@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from scaleright.catalog import table
 from scaleright.decisions.two_chips import spread_apart
 from scaleright.information import NINETY, spread_between
 from scaleright.market import drift_apart, yearly_drift
@@ -62,3 +64,8 @@ def test_too_few_pairs_and_unknown_words_are_refused(monkeypatch):
     monkeypatch.setattr(in_common, "runs_of_chips", lambda task: few)
     with pytest.raises(ValueError, match=r"pairs of chips with like runs of dense models"):
         error_in_common.__wrapped__("training", "dense")
+
+
+def test_what_is_stored_is_what_the_judged_runs_say():
+    stored, anew = table("errors_in_common"), in_common.refit()
+    pd.testing.assert_frame_equal(stored, anew, check_dtype=False, rtol=0, atol=2e-4)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from scaleright.catalog import table
 from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.pretraining_run import Cheapest as CheapestRun
 from scaleright.costs.pretraining_run import Hour, Run, cheapest
@@ -24,7 +25,7 @@ from scaleright.ops import maximum, sqrt, where
 from scaleright.quantity import choose, look_up, pick
 from scaleright.ranges import interval
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
-from scaleright.validation.in_common import ALIKE, KINDS, error_in_common
+from scaleright.validation.in_common import ALIKE, KINDS
 
 SPEED, PRICE = "ratio of their speeds", "prices of the chips"
 """What inputs are called in a chart, beside those of `serving_doubts`."""
@@ -48,16 +49,14 @@ def spread_apart(off: Any, other: Any, common: Any) -> Any:
 def errors_in_common(
     tasks: tuple[str, ...] = tuple(ALIKE),
 ) -> dict[tuple[str, str], dict[str, float]]:
-    """`error_in_common` by task and kind of model, as rows for `choose`, of some tasks.
+    """`error_in_common` by task and kind of model, as rows for `choose`, of some tasks; as stored,
+    since to find them every judged run is predicted anew.
 
     >>> sorted(errors_in_common())[0]
     ('inference', 'dense')
     """
-    return {
-        (task, kind): {"common": round(error_in_common(task, kind), 4)}
-        for task in tasks
-        for kind in KINDS
-    }
+    rows = table("errors_in_common").itertuples()
+    return {(row.task, row.kind): {"common": row.common} for row in rows if row.task in tasks}
 
 
 @dataclass(frozen=True)
