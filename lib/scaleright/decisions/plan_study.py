@@ -1,10 +1,10 @@
 """The plan of a study of many small runs: nine steps, from the chapter on ablations."""
 
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from scaleright.decisions.ablation_study import NODE_CHIPS
 from scaleright.decisions.build_buy import bought_as
@@ -214,7 +214,7 @@ def _rivals(found: Found) -> list[tuple[str, float, bool]]:
     """
     other, best = found.options.other, dict[str, int]()
     whole = np.array([row["variants"] == found.question.whole for row in other.rows], bool)
-    sure = other.days * np.exp(norm.ppf(found.of.deadline_chance) * other.spread)
+    sure = other.days * np.exp(NormalDist().inv_cdf(found.of.deadline_chance) * other.spread)
     soon = whole & (other.usd > 0) & (sure <= (found.of.deadline_days or np.inf))
     for n in map(int, np.flatnonzero(soon)):
         chip = str(other.rows[n]["accelerator"])

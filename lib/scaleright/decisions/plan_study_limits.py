@@ -5,7 +5,6 @@ from dataclasses import replace
 from math import floor
 
 import numpy as np
-from scipy.stats import norm
 
 from scaleright.decisions.plan_limits import LIFTED, rounded, unmet
 from scaleright.decisions.plan_parts import Part, Relaxation, chance, count
@@ -14,6 +13,7 @@ from scaleright.decisions.plan_study_ways import NODE_CHIPS, Options, Question, 
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import lookup, search
 from scaleright.information import probability_cheaper
+from scaleright.ops import normal_cdf
 from scaleright.units import duration, usd
 
 DAY_S = 86_400.0
@@ -115,7 +115,7 @@ def _surer(of: Workload, options: Options, paid: np.ndarray) -> Relaxation | Non
     # the surest that can be paid: by how many standard deviations it is early
     early = np.log(of.deadline_days / options.days) / options.spread
     at = options.best(paid, -early + 1e3)
-    value = floor(100 * float(norm.cdf(early[at]))) / 100
+    value = floor(100 * float(normal_cdf(early[at]))) / 100
     if not 0.5 <= value < of.deadline_chance:
         return None
     says = f"be {chance(value)} sure of the deadline instead of {chance(of.deadline_chance)}"

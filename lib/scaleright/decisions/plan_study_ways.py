@@ -5,11 +5,11 @@ rented on demand or on spot beside them, or bought where data may not leave.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
-from scipy.stats import norm
 
 from scaleright.catalog import model
 from scaleright.costs import pretraining
@@ -250,7 +250,7 @@ class Options:
 
     def sure_days(self, chance: float) -> np.ndarray:
         """Within which time each is done with so much certainty [d]."""
-        return self.days * np.exp(norm.ppf(chance) * self.spread)
+        return self.days * np.exp(NormalDist().inv_cdf(chance) * self.spread)
 
     def within(self, of: Workload) -> np.ndarray:
         """Those within the deadline, as surely as is asked, and the budget."""
@@ -380,7 +380,7 @@ class Found:
     def at(cls, question: Question, options: Options, place: int) -> Self:
         """That of one of the options."""
         of, parts = question.of, []
-        soon = float(np.exp(-norm.ppf(of.deadline_chance) * options.spread[place]))
+        soon = float(np.exp(-NormalDist().inv_cdf(of.deadline_chance) * options.spread[place]))
         for paid, row in options.pieces(place):
             if of.deadline_days:
                 days = figure(min(of.deadline_days * soon, LONGEST_DAYS), 6)

@@ -5,10 +5,10 @@ footprints.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import floor
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
@@ -143,7 +143,7 @@ def _unsure(of: Workload, work: str, ways: Ways, limits: np.ndarray) -> Part:
     deadline, asked = float(of.deadline_days or 0.0), of.deadline_chance
     spread = float(ways.spread[quickest])
     kept = float(probability_cheaper(ways.days[quickest], deadline, spread))
-    days = float(ways.days[quickest] * np.exp(norm.ppf(asked) * spread))
+    days = float(ways.days[quickest] * np.exp(NormalDist().inv_cdf(asked) * spread))
     value = floor(100 * kept) / 100
     named = named_run(ways, quickest)
     says = (

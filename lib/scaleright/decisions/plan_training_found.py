@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from scaleright.catalog import model
 from scaleright.costs.cluster_grid import CLUSTERS
@@ -51,7 +51,7 @@ def surely(of: Workload, ways: Ways) -> Ways:
     """Runs with the margin with which each keeps the deadline as surely as is asked."""
     if not of.deadline_days:
         return ways
-    return replace(ways, margin=np.exp(-norm.ppf(of.deadline_chance) * ways.spread))
+    return replace(ways, margin=np.exp(-NormalDist().inv_cdf(of.deadline_chance) * ways.spread))
 
 
 @lookup
