@@ -331,10 +331,11 @@ def plan(
     if listed or not (preset or assignments or trace):
         click.echo(plans.offered(place))
         return
-    workload = plans.workload(place, preset, _case(assignments), trace)
-    from scaleright.decisions.plan import plan as planned
+    with finding_in(partial(_findings, place)):
+        workload = plans.workload(place, preset, _case(assignments), trace)
+        from scaleright.decisions.plan import plan as planned
 
-    found = planned(workload)
+        found = planned(workload)
     click.echo(found.json() if as_json else found.text())
     _warn_of_read()
 

@@ -17,6 +17,7 @@ from scaleright.catalog import (
     accelerator,
     model,
     models,
+    remembered,
     shared,
     table,
 )
@@ -217,11 +218,13 @@ def people_usd(person_years, pay_usd_per_year):
 
 
 @lookup
-def reliability(end: str = "best") -> dict[str, float]:
+@remembered
+def reliability(end: str = "best") -> Mapping[str, float]:
     """The arguments of `goodput` beside the number of chips, at the "low", "best" or "high" end of
     each cost factor.
     """
-    return {name: getattr(cost_factor(name, SETTING), end) for name in RELIABILITY}
+    found = {name: getattr(cost_factor(name, SETTING), end) for name in RELIABILITY}
+    return MappingProxyType(found)
 
 
 PROJECT = {

@@ -367,6 +367,7 @@ def bought_for(chip: str, chips: int) -> int:
 
 
 @lookup
+@remembered
 def running_share(chip: str) -> float:
     """What running a chip costs that is owned already, over an owned hour with its purchase [1].
 
@@ -382,6 +383,7 @@ def running_share(chip: str) -> float:
 
 
 @lookup
+@remembered
 def installed_price(chip: str) -> float:
     """What a chip costs in a data center, with its part of server and network [USD]; NaN where
     nobody sells it.
