@@ -346,8 +346,13 @@ def _ends(name: str, sold: Sequence[_Asked], contract: str, day: str) -> tuple[f
 @remembered
 def _card_ends(contract: str, day: str) -> Mapping[tuple[str, str], tuple[float, float]]:
     """The cheapest and the dearest listing of each card, by chip and provider [USD/h]."""
-    cards = _cards(contract, day).groupby(["accelerator", "provider"])[USD].agg(["min", "max"])
-    return {key: ends for key, *ends in cards.itertuples(name=None)}
+    found: dict[tuple[str, str], tuple[float, float]] = {}
+    cards = _cards(contract, day)
+    rows = zip(*(cards[of].tolist() for of in ("accelerator", "provider", USD)), strict=True)
+    for chip, provider, usd in rows:
+        low, high = found.get((chip, provider), (usd, usd))
+        found[chip, provider] = min(low, usd), max(high, usd)
+    return found
 
 
 def _refuse(name: str, contract: str, seller: str, day: str) -> NoReturn:
