@@ -43,6 +43,7 @@ CASE = {
     "peak_to_mean": 1.4,
     "pace_tokens_per_s": 30.0,
     "ttft_s": 2.0,
+    "spare_engines": 0,
     "contract": "reserved",
     "data": "may leave",
     "regions": "one",

@@ -36,6 +36,7 @@ USUAL = {
     "scaling": BASE,
     "startup_minutes": 10.0,
     "least_engines": 1,
+    "spare_engines": 0,
     "waiting_share": 0.0,
     "cached_share": 0.0,
     "prefixes": "what fits",
@@ -109,6 +110,20 @@ def test_work_that_waits_takes_fewer_engines_for_as_many_tokens(at):
 def test_spot_holds_a_few_more_engines(at):
     (plain, _), (taken, _) = at(contract="spot"), at(contract="spot", interruptions_per_day=24.0)
     assert taken.fleet.peak.value > plain.fleet.peak.value
+
+
+@pytest.mark.parametrize("other", [{}, {"contract": "spot"}, {"least_engines": 9}])
+def test_engines_that_stand_by_are_there_every_hour_and_paid(at, other):
+    """With so many lost the fleet is the one that it was, hour by hour; their price is theirs."""
+    (none, _), (two, _) = at(**other), at(spare_engines=2, **other)
+    least = other.get("least_engines", 1)
+    for before, after in zip(none.fleet.hourly, two.fleet.hourly, strict=True):
+        assert after.value == max(before.value + 2, least) or before.value == least
+        assert after.value >= before.value
+    needed = two.fleet.engine.needed(two.fleet.traffic.peak_per_s).value
+    assert two.fleet.peak.value - 2 >= needed
+    if not other:
+        assert two.best[1].value - none.best[1].value == pytest.approx(two.spare_usd.value)
 
 
 def test_a_price_that_a_contract_holds_does_not_move_the_year(at):

@@ -81,15 +81,19 @@ def answer(found: CheapestDay, seen: Peak | None) -> Display:
     size = engine_size(engine)
     cheapest_of = charts.phrase(", the cheapest of {found.many:whole} accelerators")
     among = where(found.many > 1, cheapest_of, "")
+    spare = charts.phrase(
+        " That leaves {fleet.spare_engines:whole engines} to spare, for {bill.spare_usd:usd} of it."
+    )
+    spare = where(fleet.spare_engines > 0, spare, "")
     judged = charts.predicted_within(fleet.low, fleet.high, fleet.lent)
     return charts.answer_card(
         "Run the fleet {how}: {most:whole engines} of {size} {case.accelerator}.",
         "{cheapest:usd}",
         "a day for {case.requests_per_day:whole} requests (contract: {case.contract}){among}",
         because="{worth}.",
-        also="So many run at the busiest time, at {full:percent} utilization. Run as you set it"
-        " ({case.scaling}), the fleet has {busy:percent} over the day, and a million output tokens"
-        " with their prompts cost {usd:usd}.",
+        also="So many run at the busiest time, at {full:percent} utilization.{spare} Run as you"
+        " set it ({case.scaling}), the fleet has {busy:percent} over the day, and a million output"
+        " tokens with their prompts cost {usd:usd}.",
         provided=there,
         otherwise="A day of <strong>{case.model}</strong> on {case.accelerator} has no answer:"
         " {refusal}",
@@ -104,6 +108,7 @@ def answer(found: CheapestDay, seen: Peak | None) -> Display:
             "utilization": (busy, "percent"),
             "peak_utilization": (full, "percent"),
             "engines": (most, "whole"),
+            "spare_usd_per_day": (bill.spare_usd, "usd"),
             "autoscaling_saving": (saving, "percent"),
             "usd_per_day": (bill.chosen.usd_per_day, "usd"),
             **(seen.told if seen else {}),
@@ -169,19 +174,22 @@ def seats(case: Any, fleet: DayFleet) -> Display:
     of, peak = fleet.engine, fleet.traffic.peak_per_s
     filled, taken = peak * of.service_s, of.needed(peak) * of.seats
     swing = NINETEEN_OF_TWENTY * of.bunching**0.5
-    up, more = fleet.available, fleet.peak - maximum(whole_engines(fleet.busiest, 1.0), fleet.least)
+    up, stand_by = fleet.available, fleet.spare_engines
+    more = fleet.peak - maximum(whole_engines(fleet.busiest, 1.0) + stand_by, fleet.least)
     full = fleet.peak_utilization
     spare = charts.phrase(
         " Under this contract an engine is up {up:percent 3} of its paid time, so"
         " {more:whole engines} of them stand by for those that are taken away."
     )
     spare = where(more > 0, spare, "")
+    kept = charts.phrase(" With {stand_by:whole engines} lost the promise is still kept.")
+    kept = where(stand_by > 0, kept, "")
     return charts.sentence(
         "At the busiest time {peak:requests a second} would fill <strong>{filled:number 2}"
         " slots</strong> if nobody waited. In this trace one request in twenty meets a load at"
         " least {swing:percent 2} above the mean. Your promise therefore takes {taken:number 2}"
         " slots, those of {fleet.busiest:number 2} engines. {fleet.peak:whole engines} run, so"
-        " even the peak reaches only {full:percent} utilization.{spare}",
+        " even the peak reaches only {full:percent} utilization.{spare}{kept}",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )

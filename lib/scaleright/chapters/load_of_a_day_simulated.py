@@ -32,7 +32,8 @@ def enough(found: pd.DataFrame, fleet: DayFleet, trace: str, *depends: Quantity)
     """The fewest engines that keep the promise when simulated, beside those of the closed form."""
     if found.empty:
         return charts.sentence(UNPLAYED)
-    fewest, asked, needed = fewest_in_time(found), fleet.peak.value, fleet.busiest.value
+    fewest, needed = fewest_in_time(found), fleet.busiest.value
+    asked = (fleet.peak - fleet.spare_engines).value  # the others stand by
     formula = "the formula asks for {asked:whole}"
     said = "None of these fleets is on time for nineteen of twenty; " + formula + "."
     if fewest < asked:

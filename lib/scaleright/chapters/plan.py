@@ -102,6 +102,8 @@ def _own_steps(case: Any, ways: ServiceWays, decision: Any) -> dict[int, tuple[A
     of = ways.taken
     fleet, full = of.fleet, of.fleet.utilization(24.0 * of.fleet.peak)
     engine, each, reads = fleet.engine, engine_size(fleet.engine), fleet.traffic.load.input_tokens
+    spare = charts.phrase(", with {fleet.spare_engines:whole engines} to spare")
+    spare = where(fleet.spare_engines > 0, spare, "")
     writes, seats, chip = fleet.traffic.load.output_tokens, fleet.engine.seats, of.case.accelerator
     shown: Any = ""
     for name, usd in ways.usd.items():
@@ -119,7 +121,9 @@ def _own_steps(case: Any, ways: ServiceWays, decision: Any) -> dict[int, tuple[A
             charts.phrase("a full engine serves {engine.requests_per_s:number} requests a second"),
         ),
         5: (
-            charts.phrase("{fleet.peak:whole engines} of {each}, {seats:whole} at once each"),
+            charts.phrase(
+                "{fleet.peak:whole engines} of {each}, {seats:whole} at once each{spare}"
+            ),
             charts.phrase("at the busiest time; over the day they are {full:percent} full"),
         ),
     }
@@ -139,6 +143,7 @@ def _own_questions(ways: ServiceWays) -> dict[int, Any]:
     day = charts.phrase(
         'scaleright run load_of_a_day {service} -p accelerator="{case.accelerator}"'
         ' -p trace="{case.trace}" -p ttft_s={case.ttft_s:typed}'
+        " -p spare_engines={case.spare_engines:typed}"
     )
     lengths = charts.phrase(
         '-p traffic="{case.trace}" -p input_tokens={reads:typed} -p output_tokens={writes:typed}'

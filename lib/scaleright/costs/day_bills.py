@@ -90,12 +90,14 @@ class DayBill:
     plans : by name
     chosen : the one that the reader has chosen
     best : name of the cheapest, and its bill [USD/day]
+    spare_usd : of that, what the engines cost that stand by [USD/day]
     """
 
     fleet: DayFleet
     plans: Mapping[str, Plan]
     chosen: Plan
     best: tuple[Any, Any]
+    spare_usd: Any
 
     @property
     def utilization(self) -> Any:
@@ -179,7 +181,9 @@ def day_bill(fleet: DayFleet, rents: Rents, case: Any) -> DayBill:
     }
     best = least({name: of.usd_per_day for name, of in plans.items()})
     chosen = (pick({name: of[at] for name, of in plans.items()}, case.scaling) for at in range(3))
-    return DayBill(fleet, plans, Plan(*chosen), best)
+    spare_hours = HOURS_PER_DAY * fleet.spare_engines
+    spare_usd = spare_hours * where(best[0] == SCALED, loose, hour)
+    return DayBill(fleet, plans, Plan(*chosen), best, spare_usd)
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ class DayChoices:
             MINUTE_S * case.startup_minutes,
             case.least_engines,
             where(case.contract == "spot", self.up_on_spot(case), 1.0),
+            case.spare_engines,
         )
 
 

@@ -69,6 +69,7 @@ class Fleets:
             "peak_to_mean": of.peak_to_mean,
             "pace_tokens_per_s": of.pace_tokens_per_s,
             "ttft_s": of.ttft_s,
+            "spare_engines": of.spare_engines,
             "scaling": "base and bursts",
             "contract": CONTRACTS[0],
         } | LONG

@@ -55,8 +55,8 @@ class Compared:
     own_chips: float
 
     def sized(self, taken: str, chips: float) -> str:
-        """Why it takes another number of the accelerator than a plan, in words; empty where it
-        takes as many.
+        """Why it takes another number of the accelerator than a plan does without those that stand
+        by, in words; empty where it takes as many.
         """
         if not self.own_chips > 0 or self.own_chips == chips:
             return ""

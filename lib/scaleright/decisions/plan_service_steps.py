@@ -13,6 +13,7 @@ from scaleright.costs.regional_power import power_price
 from scaleright.decisions.build_buy import (
     COLOCATION,
     CONTRACTS,
+    NAN,
     ROOM,
     SETTINGS,
     SITE,
@@ -44,6 +45,7 @@ from scaleright.footprint import Footprint, machine, place
 from scaleright.formulas import lookup, search
 from scaleright.inference.energy import measured_format
 from scaleright.market import yearly_drift
+from scaleright.ops import where
 from scaleright.units import (
     DAYS_PER_YEAR,
     HOURS_PER_DAY,
@@ -285,7 +287,7 @@ def hardware(found: Found) -> Step:
     cost = float(found.now("usd_per_day"))
     figures = {"bill.chosen.usd_per_day": cost} if cost > 0 else {}
     beside = found.beside
-    used = float(found.now("engines")) * float(found.now("chips"))
+    used = (float(found.now("engines")) - found.of.spare_engines) * float(found.now("chips"))
     told += [why for why in (beside.sized(name, used),) if why]
     told.append(beside.says(name, found.fleets.chips))
     return Step(says, told, [_day(found, **figures), beside.asked])
@@ -297,17 +299,39 @@ def layout(found: Found) -> Step:
     seats, each = float(found.now("seats")), float(found.now("each_per_s"))
     kept = "" if found.way != API else "If you rented: "
     figures = {"fleet.engine.seats": seats, "fleet.engine.chips": float(chips)}
+    told = [
+        (
+            f"a full engine serves {each:.3g} requests a second; one sits"
+            f" {duration(float(found.now('service_s')))}"
+        ),
+        f"at the busiest time; over the day they are {percent(float(found.now('full')))} full",
+    ]
+    if found.of.spare_engines and found.way != API:
+        told.append(_spare(found))
     return Step(
         f"{kept}{many(engines, 'engine')} of {chips} {found.row['accelerator']}, each with one copy"
         f" of the model and {seats:,.0f} requests at once.",
-        [
-            (
-                f"a full engine serves {each:.3g} requests a second; one sits"
-                f" {duration(float(found.now('service_s')))}"
-            ),
-            f"at the busiest time; over the day they are {percent(float(found.now('full')))} full",
-        ],
+        told,
         [_day(found, **figures)],
+    )
+
+
+def _spare(found: Found) -> str:
+    """What the engines cost that stand by, over the same way without them, in words."""
+    fleets, wanted = found.fleets, {"rented": found.fleets.bill.best[1]}
+    wanted |= {way: where(fleets.own.stands[way], of, NAN) for way, of in fleets.own.usd.items()}
+    none = [{**row, "spare_engines": 0.0} for row in found.rows]
+    at = {
+        name: np.where(found.at["served"], of, np.nan)
+        for name, of in fleets.along(wanted, none).items()
+    }
+    rented = at.pop("rented")
+    least = rented if found.way == RENT else np.fmin.reduce([*at.values()]) / DAYS_PER_YEAR
+    more = max(found.ways[found.way] - float(np.nanmin(least)), 0.0)
+    return (
+        f"{many(found.of.spare_engines, 'engine')} may be lost at the busiest time: those that"
+        f" stand by make the day {usd(more)} dearer; Google provides for two, one taken down and"
+        " one that fails (N + 2)"
     )
 
 

@@ -73,6 +73,8 @@ peak_to_mean: float = 1.4  # busiest time, its load over the mean of the day [1]
 pace_tokens_per_s: float = 30.0  # pace of an answer, at least so many tokens a second for each
 #     reader [token/s] (5..150)
 ttft_s: float = 2.0  # first token, within so many seconds for nineteen of twenty [s] (0.05..30)
+spare_engines: int = 0  # engines that stand by, so that the promise is kept with so many lost
+#     [1] (0..8)
 tokens: float | None = None  # tokens to train on, by default as many as are compute-optimal
 #     [token] (1e8..1e14)
 variants: int | None = None  # runs of a study that differ, to be compared [1] (2..1000)
@@ -111,6 +113,7 @@ class Workload:
     peak_to_mean: float = 1.4
     pace_tokens_per_s: float = 30.0
     ttft_s: float = 2.0
+    spare_engines: int = 0
     tokens: float | None = None
     variants: int | None = None
     precision: str = "usual"
@@ -255,7 +258,7 @@ def _contradictions(of: Workload) -> Iterable[str]:
 def _of_the_work(of: Workload) -> Iterable[str]:
     """What the work does not take, or lacks."""
     serving = {"requests_per_day": of.requests_per_day, "quality": of.quality}
-    serving |= {"input_tokens": of.input_tokens}
+    serving |= {"input_tokens": of.input_tokens, "spare_engines": of.spare_engines or None}
     training = {"tokens": of.tokens, "deadline_days": of.deadline_days}
     if not of.serves:
         for name, value in serving.items():

@@ -256,7 +256,7 @@ class DayFleet(Fleet):
 
 
 def _fewest(
-    row: Any, traffic: Traffic, least: Any, available: Any
+    row: Any, traffic: Traffic, least: Any, available: Any, spare_engines: Any
 ) -> tuple[DayEngine, Any, Any, Any]:
     """The kind of engine of a row that takes fewest chips, whether one serves, whether one keeps
     the pace, and the least time to the first token of those that do [s].
@@ -264,7 +264,8 @@ def _fewest(
     best, fewest, quickest, fits = None, float("inf"), float("inf"), False
     for place in range(sum(name.startswith("chips ") for name in row)):
         one = DayEngine.of(curve_at(row, place), traffic)
-        whole = maximum(whole_engines(one.needed(traffic.peak_per_s), available), least)
+        busiest = whole_engines(one.needed(traffic.peak_per_s), available)
+        whole = maximum(busiest + spare_engines, least)
         one = one.of_many(whole)
         chips = where(one.kept > 0, whole * one.chips, float("inf"))
         quickest = where(one.ttft_s < quickest, one.ttft_s, quickest)
@@ -289,6 +290,7 @@ def day_fleet(
     startup_s: Any,
     least: Any = 1.0,
     available: Any = 1.0,
+    spare_engines: Any = 0.0,
 ) -> DayFleet:
     """The fleet of a day, of the kind of engine of one node that takes fewest chips at its busiest
     time.
@@ -301,6 +303,10 @@ def day_fleet(
     startup_s : from ordering an engine until it serves [s]
     least : engines that always run [1]
     available : share of its paid time in which an engine is up [1]
+    spare_engines : that stand by, so that the fleet serves as promised with so many lost [1]
+
+    Source: peak traffic is handled with the largest instances unavailable, two of them for an
+    outage that is planned and one that is not: N + 2 [sloss2016].
 
     >>> from scaleright.inference.traffic import load_of, trace_terms
     >>> from scaleright.quantity import given
@@ -313,7 +319,7 @@ def day_fleet(
     (2.0, True)
     """
     row = engines.rows.row(*served)
-    engine, there, fits, quickest = _fewest(row, traffic, least, available)
+    engine, there, fits, quickest = _fewest(row, traffic, least, available, spare_engines)
     busiest = whole_engines(engine.needed(traffic.peak_per_s), available)
     return DayFleet(
         engine=engine,
@@ -325,9 +331,10 @@ def day_fleet(
         high=row["high"],
         lent=row["lent"],
         weights=engines.weights(*served),
-        peak=maximum(busiest, least),
+        peak=maximum(busiest + spare_engines, least),
         ahead_h=startup_s / SECONDS_PER_HOUR,
         least=least,
         available=available,
         traffic=traffic,
+        spare_engines=spare_engines,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -56,6 +56,7 @@ class Fleet:
     least : engines that always run [1]
     available : share of its paid time in which an engine is up [1]
     traffic : what comes, a `day.Traffic`
+    spare_engines : that stand by, so that what is promised is kept with so many lost [1]
     """
 
     engine: Any
@@ -64,12 +65,14 @@ class Fleet:
     least: Any
     available: Any
     traffic: Any
+    spare_engines: Any = field(default=0.0, kw_only=True)
 
     def whole(self, requests_per_s: Any) -> Any:
-        """Whole engines for so many requests in a second, no fewer than always run [1]."""
-        return maximum(
-            whole_engines(self.engine.needed(requests_per_s), self.available), self.least
-        )
+        """Whole engines for so many requests in a second with those that stand by, no fewer than
+        always run [1].
+        """
+        up = whole_engines(self.engine.needed(requests_per_s), self.available)
+        return maximum(up + self.spare_engines, self.least)
 
     def at_hour(self, hour: Any) -> Any:
         """Engines that are paid at an hour of the day: those that it takes, and those ordered for
