@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
@@ -13,20 +15,24 @@ from scaleright.decisions import plan_fleets
 from scaleright.decisions.build_buy import (
     API,
     COLOCATION,
+    HYBRID,
     MULTI_CLOUD,
     RENT,
     ROOM,
     SITE,
+    OwnedBase,
     ServiceWays,
     bought_as,
     crew_usd_per_year,
     own_site_usd_per_year,
+    room_watts,
     source_branch,
 )
 from scaleright.decisions.deployment import source_branch as of_the_document
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_workload import SERVERS, Workload
 from scaleright.market import BEST, Hosts
+from scaleright.ops import INFINITY
 from scaleright.parameters import validate
 from scaleright.press import Book
 from scaleright.press.texts import declared
@@ -128,6 +134,7 @@ def test_owned_chips_pay_the_power_of_their_region(ways):
         {"requests_per_day": 3e8, "data": "may not leave"},
         {"requests_per_day": 2e5, "model": MODELS[1], "pace_tokens_per_s": 60.0},
         {"requests_per_day": 5e4, "data": "stays in the region", "accelerator": "H100 SXM"},
+        {"requests_per_day": 3e6, "peak_to_mean": 2.5},
     ],
 )
 def test_the_page_decides_as_the_command_does(other):
@@ -135,15 +142,43 @@ def test_the_page_decides_as_the_command_does(other):
     ways, case = ways_of([*SERVERS]), CASE | {"accelerator": BEST, "contract": BEST} | other
     name, usd, sure, chip = evaluate([*ways.best, ways.sureness, ways.taken.case.accelerator], case)
     names = ("model", "requests_per_day", "trace", "data", "region", "pace_tokens_per_s")
+    names += ("peak_to_mean",)
     of = {of: case[of] for of in names}
     named = None if case["accelerator"] == BEST else case["accelerator"]
     part = plan(Workload(**of, accelerator=named)).parts[0]
-    said = {API: API, RENT: "rent"}.get(name, "own")
+    said = {API: API, RENT: "rent", HYBRID: HYBRID}.get(name, "own")
     assert part.figures["way"] == said
     assert part.figures["usd_per_year"] == pytest.approx(usd, rel=2e-3 if said == API else 1e-6)
     if said != API:
         assert part.figures["accelerator"] == chip
         assert f"{round(100 * sure)} %" in part.sure or part.sure.startswith(("certain", "almost"))
+
+
+@pytest.mark.parametrize("chip", ["B200", "H100 SXM", "RTX PRO 6000"])
+@pytest.mark.parametrize("owned", [0, 3, 24])
+def test_a_base_of_ones_own_has_the_size_that_costs_least(chip, owned):
+    """Of all sizes, none and all too; and with one chip more of one's own no way costs more."""
+    of = Workload(model=MODELS[0], requests_per_day=1.0, peak_to_mean=2.5, accelerator=chip)
+    have = [replace(of, owned=chip, owned_chips=many) for many in (owned, owned + 1)]
+    less, more = (plan_fleets.Fleets.of(one, MODELS[0], (chip,)) for one in have)
+    tried = OwnedBase.of_so_many(given("engines", 1.0), less.own, less.fleet, less.rents, owned)
+    for per_day in (2e5, 3e6):
+        case = {"accelerator": chip, "contract": "reserved", "requests_per_day": per_day}
+        best, chips, peak = evaluate([less.base.usd, less.base.chips, less.fleet.peak], case)
+        sizes = np.arange(1.0, peak)
+        if chip == "RTX PRO 6000":  # the room bears no more
+            assert chips * 600 <= room_watts() * 1.2
+            sizes = sizes[:2]
+        usd = evaluate([tried.usd], case | {"engines": sizes})[0] if sizes.size else INFINITY
+        ways = (less.bill.best[1] * 365.25, less.own.usd[COLOCATION], less.own.usd[ROOM])
+        ways = ways[:2] if chip in {"B200", "H100 SXM"} else ways
+        assert min(best, *evaluate([*ways], case)) <= np.min(usd) * 1.0005
+        for before, after in zip(
+            (less.base.usd, *less.own.usd.values()),
+            (more.base.usd, *more.own.usd.values()),
+            strict=True,
+        ):
+            assert evaluate([after], case)[0] <= evaluate([before], case)[0] * 1.0005
 
 
 @drawn(st.floats(1e5, 1e7), st.floats(0.5, 10.0), st.floats(0.1, 10.0))

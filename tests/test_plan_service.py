@@ -11,6 +11,7 @@ import pytest
 from chapter_cells import computed
 from scaleright import catalog
 from scaleright.costs.regional_power import power_price
+from scaleright.decisions.build_buy import HYBRID
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_rows import open_row, plan_rows
 from scaleright.decisions.plan_workload import Workload
@@ -81,6 +82,24 @@ def test_a_model_that_no_node_of_the_chip_holds_is_said_to_be_so():
     (part,) = plan(of).parts
     assert "no node of H100 SXM holds it" in part.number
     assert [of.says for of in part.broken.relaxations] == ["leave the accelerator open"]
+
+
+@pytest.mark.long
+def test_a_few_chips_of_ones_own_are_the_base_and_the_rest_is_rented():
+    """Where that is cheapest and may be; what is bought is told at the start, and when it comes."""
+    busy = {"requests_per_day": 3e6, "peak_to_mean": 2.5, "accelerator": "B200"}
+    buys, uses = (
+        plan(Workload(**busy)).parts[0],
+        plan(Workload(**busy, owned="B200", owned_chips=4)),
+    )
+    (uses,), kept = uses.parts, plan(Workload(**busy, data="may not leave")).parts[0]
+    assert buys.decision == "Buy 8 B200, run them in a colocation and rent up to 3 more"
+    assert uses.decision == "Use 4 B200 of your own and rent up to 7 more"
+    assert (buys.figures["way"], kept.figures["way"]) == (HYBRID, "own")
+    assert "purchase_usd" not in uses.figures
+    assert kept.figures["purchase_usd"] == pytest.approx(2 * buys.figures["purchase_usd"])
+    assert any("months after the order" in why for why in buys.steps[1].because)
+    assert uses.figures["usd_per_day"] < buys.figures["usd_per_day"] < kept.figures["usd_per_day"]
 
 
 @pytest.mark.long

@@ -14,11 +14,13 @@ from scaleright.costs.day_choices import DayChoices
 from scaleright.decisions.build_buy import (
     API,
     COLOCATION,
+    HYBRID,
     MULTI_CLOUD,
     RENT,
     ROOM,
     SITE,
     ServiceWays,
+    lead_months,
 )
 from scaleright.decisions.plan_parts import STEPS
 from scaleright.decisions.plan_rows import open_row, plan_rows
@@ -66,12 +68,16 @@ def own_plan(case: Any, ways: ServiceWays) -> SimpleNamespace:
     some, other = other < float("inf"), _finite(other)
     of, there = ways.taken, ways.taken.fleet.served & (usd < float("inf"))
     chip, used, bought = of.case.accelerator, of.fleet.peak * of.fleet.engine.chips, of.chips
+    base = of.base
     words = {
         API: charts.phrase("Call an API for {case.model}"),
         RENT: charts.phrase("Rent {used:whole} {chip}"),
         MULTI_CLOUD: charts.phrase("Rent {used:whole} {chip} where each is cheapest"),
         COLOCATION: charts.phrase("Buy {bought:whole} {chip} and run them in a colocation"),
         ROOM: charts.phrase("Buy {bought:whole} {chip} and run them in a room of yours"),
+        HYBRID: charts.phrase(
+            "Buy {base.chips:whole} {chip}, and rent up to {base.rented:whole} more"
+        ),
     }
     site = charts.phrase("Buy {bought:whole} {chip} and build a site for them")
     decision = first_case([(name == of, said) for of, said in words.items()], site)
@@ -195,6 +201,7 @@ def bills(case: Any, row: Any, ways: ServiceWays, own: Any) -> Display:
         "this plan": alone,
         API: where(mine, found[API], row[f"usd to {API}"]),
         RENT: where(mine, where(several > 0, several, found[RENT]), row[f"usd to {RENT}"]),
+        HYBRID: where(mine, found[HYBRID], row[f"usd to {HYBRID}"]),
         "own": where(mine, NAN, row["usd to own"]),
         **{way: found[way] for way in (ROOM, COLOCATION, SITE)},
         "your budget": budget,
@@ -214,17 +221,19 @@ def each_way(ways: ServiceWays) -> Display:
         on = " with " + ways.chip[name] if name in ways.chip else ""
         said = charts.say(_finite(usd), "usd") + on
         told[name] = where(usd < infinite, said, "nothing, it is ruled out")
-    api, rent, several, shared, site, room = (
-        told[of] for of in (API, RENT, MULTI_CLOUD, COLOCATION, SITE, ROOM)
+    api, rent, several, base, shared, site, room = (
+        told[of] for of in (API, RENT, MULTI_CLOUD, HYBRID, COLOCATION, SITE, ROOM)
     )
+    few, many = lead_months()
     rented = where(ways.usd[MULTI_CLOUD] < infinite, several, rent)
     bought, hours = ways.taken.chips, ways.taken.hours
     return charts.sentence(
         "A year costs <strong>{api}</strong> at an API, <strong>{rented}</strong> rented,"
+        " <strong>{base}</strong> with a base of your own and the rest rented,"
         " <strong>{shared}</strong> of your own in a colocation, <strong>{site}</strong> on a site"
         " of your own and <strong>{room}</strong> in a room of yours. Of"
         " {ways.taken.case.accelerator} you would buy {bought:whole}, with work for"
-        " {hours:hours 2} a day.",
+        " {hours:hours 2} a day. Servers come {few:whole} to {many:whole} months after the order.",
         provided=ways.taken.fleet.served,
         otherwise="No engine serves it so on the accelerators that you admit.",
     )

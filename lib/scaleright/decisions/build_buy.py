@@ -20,6 +20,8 @@ from scaleright.decisions.capex_opex import source_rule
 from scaleright.decisions.plan_workload import IN_REGION, STAYS
 from scaleright.formulas import NON_NEGATIVE, POSITIVE, closed_form, lookup
 from scaleright.inference.day import DayFleet
+from scaleright.inference.paid_engines import HOURS
+from scaleright.inference.traffic import load_at
 from scaleright.information import probability_cheaper, spread_between
 from scaleright.market import (
     BEST,
@@ -31,12 +33,13 @@ from scaleright.market import (
     taken_accelerator,
     yearly_drift,
 )
-from scaleright.ops import INFINITY, ceil, first_case, item, maximum, minimum, sqrt, where
+from scaleright.ops import INFINITY, ceil, first_case, floor, item, maximum, minimum, sqrt, where
 from scaleright.quantity import choose, given, least, over, pick
 from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR, figure
 
 API, RENT = "call an API", "rent"
+HYBRID = "own a base and rent the rest"
 COLOCATION, SITE = "own chips in a colocation", "own chips on your own site"
 ROOM = "own cards in a room of your own"
 SETTINGS = {COLOCATION: "colocation", SITE: "data center", ROOM: "home"}
@@ -91,6 +94,30 @@ def crew_usd_per_year() -> float:
 
 
 @lookup
+def lead_months() -> tuple[float, float]:
+    """Between the order of servers and their arrival, as published [month]: for the largest
+    customers of the newest chip, and for others of an older one from resellers.
+
+    >>> 3 < lead_months()[0] < lead_months()[1] < 15
+    True
+    """
+    weeks = fact("gpu_lead_time_weeks_high")
+    return fact("gpu_lead_time_months_low"), weeks * 7 / (DAYS_PER_YEAR / MONTHS_PER_YEAR)
+
+
+@lookup
+def arrives() -> str:
+    """When servers come that are bought, in words.
+
+    >>> arrives()
+    'servers come 4 to 12 months after the order, as published of B200 and H100'
+    """
+    few, many = lead_months()
+    said = "months after the order, as published of B200 and H100"
+    return f"servers come {few:.0f} to {many:.0f} {said}"
+
+
+@lookup
 def room_watts() -> float:
     """What the machines in a room of an office draw at most [W].
 
@@ -117,20 +144,22 @@ class OwnedFleet:
     """A fleet of one's own, by way to own it: bought in whole servers, or what is lacking of chips
     that are owned already.
 
-    chips : for it, in whole servers [1]; hours : of use a day of each [h/day]
+    chip : how one is bought, see `bought_as`
+    chips, bought : for it, in whole servers, and those of them that are not owned already [1]
+    hours : of use a day of each [h/day]
     terms : of owning one
     each, usd : a year of one that is bought, and of all of them with the crew [USD/year]
     stands : whether it may stand so [truth value]
-    price_spread : spread of the logarithm of the price of the chip [1]
     """
 
+    chip: Any
     chips: Any
+    bought: Any
     hours: Any
     terms: Mapping[str, Ownership]
     each: Mapping[str, Any]
     usd: Mapping[str, Any]
     stands: Mapping[str, Any]
-    price_spread: Any
 
     @classmethod
     def of(cls, case: Any, chips: Sequence[str], fleet: DayFleet, have: Any = 0.0) -> Self:
@@ -140,8 +169,7 @@ class OwnedFleet:
         """
         chip = choose({of: bought_as(of) for of in chips}, case.accelerator)
         needed = fleet.peak * fleet.engine.chips
-        mine = minimum(have, needed)
-        lacking = ceil((needed - mine) / chip.each) * chip.each
+        mine, lacking = _used_and_bought(needed, have, chip.each)
         full = fleet.utilization(HOURS_PER_DAY * fleet.peak)
         every = ceil(needed / chip.each) * chip.each
         hours = minimum(maximum(HOURS_PER_DAY * full * needed / every, 0.1), HOURS_PER_DAY)
@@ -159,7 +187,112 @@ class OwnedFleet:
             SITE: chip.server > 0,
             ROOM: (chip.server < 1) & (watts <= room_watts()),
         }
-        return cls(every, hours, terms, each, usd, stands, chip.price_spread)
+        return cls(chip, every, lacking, hours, terms, each, usd, stands)
+
+    def yearly(self, hours: Any, bought: bool) -> Any:
+        """What a chip that is bought, or is there and run, costs at so many hours a day in a
+        colocation, or a card in a room [USD/year].
+        """
+        shared, room = (
+            of.owned_usd_per_year(hours).total if bought else of.running_usd_per_year(hours)
+            for of in (self.terms[COLOCATION], self.terms[ROOM])
+        )
+        return where(self.chip.server > 0, shared, room)
+
+
+def _used_and_bought(needed: Any, have: Any, each: Any) -> tuple[Any, Any]:
+    """Of so many chips that are needed, those used of what is owned already, and those bought in
+    whole servers of so many, which leave fewer of the former [1].
+    """
+    lacking = ceil(maximum(needed - have, 0.0) / each) * each
+    return maximum(minimum(have, needed - lacking), 0.0), lacking
+
+
+_BUSIEST = sorted(HOURS, key=lambda hour: (-load_at(hour, 1.4), -load_at(hour + 0.5, 1.4)))
+"""The hours of a day, that with most load first; of two alike that before the peak, for which
+engines are started."""
+
+
+@dataclass(frozen=True)
+class OwnedBase:
+    """A base of one's own in a colocation, or of cards in a room, of as many engines as cost least,
+    and what the busier hours take beyond it rented.
+
+    engines, chips : of the base [1]
+    bought : of its chips, those that are bought, in whole servers [1]
+    rented : chips that are rented at the busiest time [1]
+    usd : a year of all; infinite where owning or renting all of it costs no more [USD/year]
+    rented_share : of that, the rent [1]
+    """
+
+    engines: Any
+    chips: Any
+    bought: Any
+    rented: Any
+    usd: Any
+    rented_share: Any
+
+    @classmethod
+    def of(cls, own: OwnedFleet, fleet: DayFleet, rents: Rents, have: Any = 0.0) -> Self:
+        """That of a fleet, for which so many chips are owned already.
+
+        An engine is worth owning where the hours that it works would cost more rented: bought ones,
+        in whole servers, or of those that are there already as many as pay what running them costs.
+        """
+        each, needs = own.chip.each, fleet.engine.chips
+
+        def worth(bought: bool) -> Any:
+            """Engines whose hours would cost more rented [1]."""
+            none, full = (own.yearly(of, bought) / DAYS_PER_YEAR for of in (0.0, HOURS_PER_DAY))
+            saved = rents.by_the_hour.usd - (full - none) / HOURS_PER_DAY
+            hours = where(saved > 0, none / where(saved > 0, saved, 1.0), INFINITY)
+            cases = [
+                (hours <= place, fleet.hourly[int(of)]) for place, of in enumerate(_BUSIEST, 1)
+            ]
+            return first_case(cases, 0.0)
+
+        most = where(
+            own.chip.server > 0, INFINITY, floor(room_watts() / own.terms[ROOM].most_watts)
+        )
+        there = floor(have / needs)
+        lacking = maximum(worth(bought=True) * needs - have, 0.0) / each
+        sizes = [minimum(there, worth(bought=False))]
+        sizes += [floor((have + whole(lacking) * each) / needs) for whole in (floor, ceil)]
+        found = [
+            cls.of_so_many(minimum(of, floor(most / needs)), own, fleet, rents, have)
+            for of in sizes
+        ]
+        best = found[0]
+        for one in found[1:]:
+            pairs = zip(vars(one).values(), vars(best).values(), strict=True)
+            best = cls(*(where(one.usd < best.usd, this, other) for this, other in pairs))
+        return best
+
+    @classmethod
+    def of_so_many(
+        cls, engines: Any, own: OwnedFleet, fleet: DayFleet, rents: Rents, have: Any
+    ) -> Self:
+        """That of so many engines; infinite where they are none or all."""
+        needs = fleet.engine.chips
+        hour, loose = (rent.usd * needs for rent in (rents.hour, rents.by_the_hour))
+        mine, bought = _used_and_bought(engines * needs, have, own.chip.each)
+        beyond = [maximum(of - engines, 0.0) for of in fleet.hourly]
+        lowest = beyond[int(_BUSIEST[-1])]
+        # engine hours that are rented, those for work that fills valleys among them
+        bursts = sum(beyond) * (fleet.scaled_hours / sum(fleet.hourly))
+        always = HOURS_PER_DAY * lowest
+        fixed = HOURS_PER_DAY * (fleet.peak - engines) * hour
+        rent = minimum(fixed, always * hour + maximum(bursts - always, 0.0) * loose) * DAYS_PER_YEAR
+        work = fleet.utilization(HOURS_PER_DAY * fleet.peak) * HOURS_PER_DAY * fleet.peak
+        hours = work * (1 - bursts / fleet.scaled_hours) * needs / maximum(mine + bought, 1.0)
+        hours = minimum(maximum(hours, 0.1), HOURS_PER_DAY)
+        usd = (
+            mine * own.yearly(hours, bought=False) + bought * own.yearly(hours, bought=True) + rent
+        )
+        mixed = (engines > 0) & (engines < fleet.peak) & rents.hour.there & rents.by_the_hour.there
+        rented = (fleet.peak - engines) * needs
+        usd = where(mixed, usd, INFINITY)
+        return cls(engines, mine + bought, bought, rented, usd, rent / usd)
 
 
 @dataclass(frozen=True)
@@ -173,6 +306,7 @@ class ChipWays:
     open : which of all ways may be done [truth value]
     chips : that are bought, in whole servers [1]
     hours : of use a day of each [h/day]
+    base : the base that is owned where the rest is rented
     threshold : rent a year above which a site of one's own pays [USD/year]
     says : the branch that Clarifai's tree takes
     price_spread : spread of the logarithm of the price of the chip [1]
@@ -187,6 +321,7 @@ class ChipWays:
     open: Mapping[str, Any]
     chips: Any
     hours: Any
+    base: OwnedBase
     threshold: Any
     says: Any
     price_spread: Any
@@ -202,6 +337,7 @@ class ChipWays:
         fleet = tables.fleet(case)
         case, rents, bill = _rented(case, tables, fleet)
         own, used = OwnedFleet.of(case, chips, fleet), fleet.peak * fleet.engine.chips
+        base = OwnedBase.of(own, fleet, rents)
         tokens = case.requests_per_day * DAYS_PER_YEAR
         asked = hosts.asked(case.model, "median", dict.fromkeys(("input", "cached", "output"), 0.0))
         request = row.input_tokens, row.output_tokens, fleet.traffic.load.cached_share
@@ -216,11 +352,13 @@ class ChipWays:
         usd = {
             RENT: rented,
             MULTI_CLOUD: rented * cheapest + moved,
+            HYBRID: base.usd,
         } | {**own.usd}
         open_ = {
             API: ~(stays | (case.data == IN_REGION)) & (asked.why == ""),
             RENT: ~stays & ~several & rents.hour.there,
             MULTI_CLOUD: ~stays & several & rents.hour.there,
+            HYBRID: ~stays & ~several & (base.usd < INFINITY),
         } | {way: ~several & stands for way, stands in own.stands.items()}
         return cls(
             case,
@@ -232,6 +370,7 @@ class ChipWays:
             {of: it & fleet.served for of, it in open_.items()} | {API: open_[API]},
             own.chips,
             own.hours,
+            base,
             own_site_usd_per_year(crew_usd_per_year(), rents.hour.usd, owned_hour),
             source_branch(
                 own.hours,
@@ -240,7 +379,7 @@ class ChipWays:
                 stays,
                 several,
             ),
-            own.price_spread,
+            own.chip.price_spread,
         )
 
 
@@ -292,6 +431,7 @@ class ServiceWays:
         )
         lent = one.fleet.lent
         figures: dict[str, Any] = {"price_spread": one.price_spread}
+        figures |= {"rented_share": one.base.rented_share}
         for way, usd in one.usd.items():
             column, of = _column(way), where(open_ & one.open[way], usd, NAN)
             figures[column] = of
@@ -310,7 +450,9 @@ class ServiceWays:
         best = least(every)
         drift = spread_between(*yearly_drift().mean_over(1.0))
         bought = {way: item(rows["price_spread"], place) for way, place in places.items()}
-        spread = {API: 0.0} | bought | dict.fromkeys((RENT, MULTI_CLOUD), drift)
+        part = item(rows["rented_share"], places[HYBRID])
+        mixed = {HYBRID: mixed_spread(part, drift, bought[HYBRID])}
+        spread = {API: 0.0} | bought | dict.fromkeys((RENT, MULTI_CLOUD), drift) | mixed
         many = sum(
             where(item(rows[_column(way)], place) > 0, 1, 0)
             for way in one.usd
@@ -350,6 +492,17 @@ class ServiceWays:
         branches = {"rent": self.usd[RENT], MULTI_CLOUD: self.usd[MULTI_CLOUD]}
         owned = {"buy": self.on_premises, ON_PREMISES: self.on_premises}
         return pick(branches | owned, self.taken.says)
+
+
+@lookup
+def mixed_spread(rented_share: Any, rents: Any, price: Any) -> Any:
+    """Spread of the logarithm of a bill of which so large a share is rent [1], of those of rents
+    and of the price of chips, which move apart.
+
+    >>> mixed_spread(0.0, 0.3, 0.1), mixed_spread(1.0, 0.3, 0.1)
+    (0.1, 0.3)
+    """
+    return sqrt((rented_share * rents) ** 2 + ((1 - rented_share) * price) ** 2)
 
 
 def _column(way: str) -> str:

@@ -15,6 +15,7 @@ from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.tokens import MILLION, mix_usd_per_million
 from scaleright.decisions.build_buy import (
     CONTRACTS,
+    OwnedBase,
     OwnedFleet,
 )
 from scaleright.decisions.plan_parts import Asked
@@ -45,6 +46,7 @@ class Fleets:
     equal : by accelerator, how many of the trace's requests one of those asked for is worth, by the
         time it takes [1]
     own : the same fleet of one's own, what is owned already counted
+    base : a base of one's own, with what the busier hours take rented
     """
 
     values: Mapping[str, Any]
@@ -55,6 +57,7 @@ class Fleets:
     rents: Rents
     equal: Mapping[str, float]
     own: OwnedFleet
+    base: OwnedBase
 
     @classmethod
     def of(cls, of: Workload, model: str, chips: Sequence[str] = SERVERS) -> Self:
@@ -88,8 +91,9 @@ class Fleets:
         place = SimpleNamespace(accelerator=case.accelerator, region=of.region)
         have = where(case.accelerator == (of.owned or ""), of.owned_chips, 0.0)
         own = OwnedFleet.of(place, chips, fleet, have)
+        base = OwnedBase.of(own, fleet, rents, have)
         longest = float(terms["long_tokens"])
-        return cls(values, lengths, longest, fleet, bill, rents, equal, own)
+        return cls(values, lengths, longest, fleet, bill, rents, equal, own, base)
 
     @property
     def chips(self) -> tuple[str, ...]:

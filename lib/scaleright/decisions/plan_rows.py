@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scaleright.catalog import shared
+from scaleright.decisions.build_buy import HYBRID
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_fleets import a_year
 from scaleright.decisions.plan_parts import STEPS, Part
@@ -12,7 +13,7 @@ from scaleright.decisions.plan_workload import Workload
 from scaleright.formulas import search
 from scaleright.units import figure
 
-SERVED_WAYS = ("call an API", "rent", "own", "use what you own")
+SERVED_WAYS = ("call an API", "rent", HYBRID, "own", "use what you own")
 """Ways to serve, whose bills a plan of a service has."""
 NOT_REACHED = "Not reached: one of the limits has to give first."
 CHAPTERS = (
@@ -83,7 +84,7 @@ def _row(part: Part) -> dict[str, Any]:
             "because": _sentence(part.because),
             "sure": _sentence(part.sure),
             "met": broken is None,
-            "compared": part.figures.get("way") in SERVED_WAYS[:3],
+            "compared": part.figures.get("way") in SERVED_WAYS[:-1],
             "helps": helps,
             "usd": figure(float(bill or 0.0)),
             "per": _PERIODS[part.work.split(maxsplit=1)[0]],

@@ -13,10 +13,12 @@ from scaleright.costs.regional_power import power_price
 from scaleright.decisions.build_buy import (
     COLOCATION,
     CONTRACTS,
+    HYBRID,
     NAN,
     ROOM,
     SETTINGS,
     SITE,
+    arrives,
     bought_as,
     usd_per_kwh,
 )
@@ -82,8 +84,8 @@ class Found:
 
     of : the workload; model : that is served
     fleets, rows, at : the fleets, their cases, and what each gives
-    place : of the fleet that would be rented; own_place : of the one that would be bought; -1 where
-        there is none
+    place : of the fleet that would be rented; own_place : of the one that would be bought;
+        base_place : of the one that would be owned in part; -1 where there is none
     api : what an API asks
     ways : dollars of a day by what is done, those that may be done; barred : why others may not
     bills, owned : dollars of a day of a fleet of one's own, of each case: by way to own it, and the
@@ -97,6 +99,7 @@ class Found:
     at: Mapping[str, np.ndarray]
     place: int
     own_place: int
+    base_place: int
     api: Api
     ways: Mapping[str, float]
     barred: Mapping[str, str]
@@ -117,7 +120,8 @@ class Found:
     @property
     def taken(self) -> int:
         """The place of the fleet that does it: with an API, of the one that would be rented."""
-        return self.own_place if self.way in {OWN, USE} else self.place
+        owned = {OWN: self.own_place, USE: self.own_place, HYBRID: self.base_place}
+        return owned.get(self.way, self.place)
 
     def now(self, name: str) -> Any:
         """What the fleet gives."""
@@ -142,6 +146,32 @@ class Found:
 def bought_chips(found: Found) -> int:
     """Chips that are bought or owned, in whole servers; 0 where none is."""
     return int(float(found.now("own_chips"))) if found.way in {OWN, USE} else 0
+
+
+@lookup
+def based(found: Found) -> str:
+    """What is done for the base that is owned where the rest is rented, in words."""
+    name, chips, bought = (
+        found.row["accelerator"],
+        *(int(float(found.now(f"base_{of}"))) for of in ("chips", "bought")),
+    )
+    stands = STAND_IN[COLOCATION if bought_as(name)["server"] else ROOM]
+    if bought == chips:
+        return f"Buy {chips:,} {name}, run them {stands}"
+    more = f", buy {bought:,} more" if bought else ""
+    return f"Use {chips - bought:,} {name} of your own{more}"
+
+
+@lookup
+def purchase_usd(found: Found) -> float:
+    """What is paid at the start for chips that are bought, with their hosts [USD]."""
+    if found.way not in {OWN, USE, HYBRID}:
+        return 0.0
+    based_ = found.way == HYBRID
+    house = COLOCATION if bought_as(found.row["accelerator"])["server"] else ROOM
+    price = found.fleets.own.terms[house if based_ else found.house].price_usd
+    each = float(read_at({"usd": price}, found.row)["usd"])
+    return each * float(found.now("base_bought" if based_ else "own_bought"))
 
 
 def _day(found: Found, **figures: float) -> Asked:
@@ -193,6 +223,19 @@ def supply(found: Found) -> Step:
     if found.own_place >= 0:
         power = power_price(of.region, SETTINGS[COLOCATION])
         reasons.append(f"{power.said(of.region)} for chips of your own; rents and APIs include it")
+    if buys := purchase_usd(found):
+        reasons.append(f"{usd(buys)} at the start for what is bought, which the bill spreads")
+        if bought_as(found.row["accelerator"])["server"]:
+            till = "" if RENT in found.barred else "; rent until then"
+            reasons.append(f"{arrives()}{till}")
+    if of.trains and way in {USE, HYBRID} and found.row["accelerator"] == of.owned:
+        reasons.append(f"your {of.owned} train first, and serve once the training is done")
+    if way == HYBRID:
+        share = float(found.now("base_rented_share"))
+        reasons.append(
+            f"rent is {percent(share)} of the bill: an engine is worth owning that works as many"
+            " hours as pay it; both places keep the model, and requests go to either"
+        )
     if of.budget_usd:
         share = a_year(found.ways[way]) / of.budget_usd
         reasons.append(f"that is {percent(share)} of the year's budget of {usd(of.budget_usd)}")
@@ -200,6 +243,9 @@ def supply(found: Found) -> Step:
         RENT: f"Rent in {of.region}, {found.now('counted')}, at {usd(float(found.now('hour_usd')))}"
         " an hour each.",
         OWN: f"Own, {STAND_IN[found.house]} in {of.region}; {BOUGHT_SO[found.house]}.",
+        HYBRID: f"{based(found)} in {of.region}, and rent what hours take beyond, by the hour at"
+        f" {usd(float(found.now('loose_usd')))} each ({found.now('loose_counted')}) or around the"
+        f" clock at {usd(float(found.now('hour_usd')))} ({found.now('counted')}).",
         USE: f"Use what you own, in {of.region}, and buy what is lacking.",
         API: f"Call an API ({found.api.counted}): the load is too small to fill chips of your own.",
     }[way]
@@ -261,11 +307,14 @@ def size(found: Found) -> Step:
 @search
 def hardware(found: Found) -> Step:
     name, best = found.row["accelerator"], {}
-    how = "of your own" if found.way in {OWN, USE} else "rented"
-    costs = found.owned if found.way in {OWN, USE} else found.at["usd_per_day"]
+    how, costs = {
+        OWN: ("of your own", found.owned),
+        USE: ("of your own", found.owned),
+        HYBRID: ("owned in part", found.at["base_usd"]),
+    }.get(found.way, ("rented", found.at["usd_per_day"]))
     for row, cost, served in zip(found.rows, costs, found.at["served"], strict=True):
         chip = row["accelerator"]
-        if served and cost > 0:
+        if served and 0 < cost < np.inf:
             best[chip] = min(best.get(chip, np.inf), float(cost))
     told = [
         f"{chip}: {usd(cost)} a day {how}"
@@ -318,7 +367,8 @@ def layout(found: Found) -> Step:
 
 def _spare(found: Found) -> str:
     """What the engines cost that stand by, over the same way without them, in words."""
-    fleets, wanted = found.fleets, {"rented": found.fleets.bill.best[1]}
+    fleets = found.fleets
+    wanted = {"rented": fleets.bill.best[1], "mixed": fleets.base.usd / DAYS_PER_YEAR}
     wanted |= {way: where(fleets.own.stands[way], of, NAN) for way, of in fleets.own.usd.items()}
     none = [{**row, "spare_engines": 0.0} for row in found.rows]
     at = {
@@ -326,7 +376,9 @@ def _spare(found: Found) -> str:
         for name, of in fleets.along(wanted, none).items()
     }
     rented = at.pop("rented")
-    least = rented if found.way == RENT else np.fmin.reduce([*at.values()]) / DAYS_PER_YEAR
+    mixed = at.pop("mixed")
+    owned = np.fmin.reduce([*at.values()]) / DAYS_PER_YEAR
+    least = {RENT: rented, HYBRID: mixed}.get(found.way, owned)
     more = max(found.ways[found.way] - float(np.nanmin(least)), 0.0)
     return (
         f"{many(found.of.spare_engines, 'engine')} may be lost at the busiest time: those that"

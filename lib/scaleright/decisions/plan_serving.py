@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.costs.uncertainty import chip_terms
+from scaleright.decisions.build_buy import HYBRID, mixed_spread
 from scaleright.decisions.plan_fleets import Fleets, a_year, at_api
 from scaleright.decisions.plan_parts import (
     Part,
@@ -25,7 +26,9 @@ from scaleright.decisions.plan_service_steps import (
     STEPS,
     USE,
     Found,
+    based,
     bought_chips,
+    purchase_usd,
 )
 from scaleright.decisions.plan_workload import (
     IN_REGION,
@@ -52,6 +55,13 @@ def _wanted(fleets: Fleets) -> dict[str, Any]:
     owned |= {f"{way} stands": of for way, of in own.stands.items()}
     return owned | {
         "own_chips": own.chips,
+        "own_bought": own.bought,
+        "base_usd": fleets.base.usd / DAYS_PER_YEAR,
+        "base_chips": fleets.base.chips,
+        "base_used": fleets.base.engines * engine.chips,
+        "base_bought": fleets.base.bought,
+        "base_rented": fleets.base.rented,
+        "base_rented_share": fleets.base.rented_share,
         "own_hours": own.hours,
         "served": fleet.served,
         "engines": fleet.peak,
@@ -62,6 +72,8 @@ def _wanted(fleets: Fleets) -> dict[str, Any]:
         "best": bill.best[0],
         "usd_per_day": bill.best[1],
         "hour_usd": rents.hour.usd,
+        "loose_usd": rents.by_the_hour.usd,
+        "loose_counted": rents.by_the_hour.counted,
         "counted": rents.hour.counted,
         "age": rents.hour.age,
         "full": fleet.utilization(HOURS_PER_DAY * fleet.peak),
@@ -102,13 +114,19 @@ def plan_serving(of: Workload) -> Part:
     if place >= 0:
         ways[RENT] = float(at["usd_per_day"][place])
     if own_place >= 0:
-        ways[USE if own_chips else OWN] = float(owned[own_place])
+        uses = own_chips and rows[own_place]["accelerator"] == of.owned
+        ways[USE if uses else OWN] = float(owned[own_place])
+    base = np.where(np.isfinite(at["base_usd"]), at["base_usd"], np.nan)
+    base_place = _least(base, at["served"].astype(bool), at["lent"], rows)
+    if base_place >= 0:
+        ways[HYBRID] = float(base[base_place])
     if api.usd_per_million > 0:
         ways[API] = api.usd_per_day
     ways = {way: cost for way, cost in ways.items() if way not in barred}
     if not ways or place < 0 <= own_place < 0:
         return unmet_service(of, work, Short(fleets, rows, at, dict(ways)))
-    found = Found(of, name, fleets, rows, at, place, own_place, api, ways, barred, bills, owned)
+    places = place, own_place, base_place
+    found = Found(of, name, fleets, rows, at, *places, api, ways, barred, bills, owned)
     if found.taken < 0 or (of.budget_usd and a_year(ways[found.way]) > of.budget_usd):
         return unmet_service(of, work, Short(fleets, rows, at, dict(ways)))
     return _part(found, work)
@@ -129,9 +147,16 @@ def _least(cost: np.ndarray, allowed: np.ndarray, lent: np.ndarray, rows: Sequen
 
 def _barred(of: Workload) -> dict[str, str]:
     """What may not be done, and why."""
+    unknown = f"a day of a service is not known on the {of.owned}"
+    own = {USE: unknown} if of.owned and of.owned not in SERVERS else {}
+    return own | _ruled_out(of)
+
+
+def _ruled_out(of: Workload) -> dict[str, str]:
+    """What data rule out, and why."""
     if of.data == STAYS:
         why = "your data may not leave your own walls"
-        return {RENT: why, API: why}
+        return {RENT: why, API: why, HYBRID: why}
     if of.data == IN_REGION:
         return {API: f"no table says which APIs keep your data in {of.region}; ask for a contract"}
     return {}
@@ -153,12 +178,14 @@ def _part(found: Found, work: str) -> Part:
     engines, chip = float(found.now("engines")), found.row["accelerator"]
     chips = int(engines * float(found.now("chips")))
     bought = bought_chips(found) or chips
+    rented = f"rent up to {float(found.now('base_rented')):,.0f} more"
     others = {name: usd_ for name, usd_ in found.ways.items() if name != way}
     sure, because = _sure(found, others), _because(found, others)
     decision = {
         RENT: f"Rent {chips:,} {chip} ({found.row['scaling']})",
         OWN: f"Buy {bought:,} {chip} and run them {STAND_IN[found.house]}",
         USE: f"Use {chips:,} {chip}: your {of.owned_chips:,} {of.owned} first",
+        HYBRID: f"{based(found)} and {rented}",
         API: f"Call an API for {found.model}",
     }[way]
     steps = tuple(step(found) for step in STEPS)
@@ -177,6 +204,7 @@ def _part(found: Found, work: str) -> Part:
             "accelerator": chip,
             "chips": bought if way == OWN else chips,
         }
+        | ({"purchase_usd": purchase} if (purchase := purchase_usd(found)) > 0 else {})
         | {f"{name.replace(' ', '_')}_usd_per_day": it for name, it in found.ways.items()},
     )
 
@@ -191,7 +219,11 @@ def _spread(found: Found, way: str) -> float:
     if way == RENT:
         return float(spread_between(drift[0], drift[1]))
     price = chip_terms(found.row["accelerator"])
-    return float(spread_between(price["price_low"], price["price_high"]))
+    bought = float(spread_between(price["price_low"], price["price_high"]))
+    if way == HYBRID:
+        share = float(found.at["base_rented_share"][found.base_place])
+        return float(mixed_spread(share, float(spread_between(*drift)), bought))
+    return bought
 
 
 def _speed(found: Found) -> float:
@@ -207,6 +239,7 @@ def _sure(found: Found, others: Mapping[str, float]) -> str:
     rival = min(others, key=lambda name: (others[name], name))
     spread = float(np.hypot(_spread(found, way), _spread(found, rival)))
     on = {RENT: found.place, OWN: found.own_place, USE: found.own_place}
+    on[HYBRID] = found.base_place
     chips = {found.rows[on[of]]["accelerator"] if of in on else "" for of in (way, rival)}
     if len(chips) > 1:  # otherwise the same engines are on both sides
         spread = float(np.hypot(spread, _speed(found)))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.decisions.ablation_study import NODE_CHIPS
-from scaleright.decisions.build_buy import bought_as
+from scaleright.decisions.build_buy import arrives, bought_as
 from scaleright.decisions.plan_parts import (
     Asked,
     Part,
@@ -69,6 +69,7 @@ def _part(found: Found, work: str) -> Part:
     number = f"{usd(cost)} for the study, {usd(cost / runs)} a run"
     if found.bought:
         number = f"{usd(cash)} to buy them, of whose life the study takes {usd(cost)}"
+        number += f"; {arrives()}, and the days count from then"
     return Part(
         work=work,
         decision=f"{_decision(found)}{' for' if len(found.parts) == 1 else ':'}"

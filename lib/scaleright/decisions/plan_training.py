@@ -12,7 +12,7 @@ import numpy as np
 
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
-from scaleright.decisions.build_buy import bought_as
+from scaleright.decisions.build_buy import arrives, bought_as
 from scaleright.decisions.plan_limits import (
     LIFTED,
     SURE,
@@ -291,8 +291,9 @@ def _said(found: Found) -> tuple[str, str, float]:
         return f"Rent {named}{spot} for {lasts}", f"{usd(cost)} for the run", cost
     cost, cash = float(found.ways.usd[place]), float(found.ways.cash[place])
     use = "them" if bought == chips else f"{chips:,} of them"
+    later = f"{arrives()}, and the days count from then"
     return (
         f"Buy {bought:,} {row['accelerator']} and train on {use} for {lasts}",
-        f"{usd(cash)} to buy them, of whose life the run takes {usd(cost)}",
+        f"{usd(cash)} to buy them, of whose life the run takes {usd(cost)}; {later}",
         cost,
     )
