@@ -1,5 +1,6 @@
 """What a day costs each way to run its fleet, what a year of it spends, and what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -124,6 +125,12 @@ def test_engines_that_stand_by_are_there_every_hour_and_paid(at, other):
     assert two.fleet.peak.value - 2 >= needed
     if not other:
         assert two.best[1].value - none.best[1].value == pytest.approx(two.spare_usd.value)
+
+
+def test_an_hour_takes_as_many_engines_whether_the_time_to_start_is_a_control_or_not(at):
+    bill, _ = at(requests_per_day=1e9, peak_to_mean=4.0)
+    fixed = replace(bill.fleet, ahead_h=1 / 6)
+    assert [of.value for of in fixed.hourly] == [of.value for of in bill.fleet.hourly]
 
 
 def test_a_price_that_a_contract_holds_does_not_move_the_year(at):

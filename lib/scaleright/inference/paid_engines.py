@@ -80,7 +80,10 @@ class Fleet:
         """
         soon = hour + self.ahead_h
         if isinstance(soon, float):  # the busier of both is the one nearer to the peak
-            busier = min(hour, soon, key=lambda of: abs(of - PEAK_HOUR))
+            half = HOURS_PER_DAY / 2
+            busier = min(
+                hour, soon, key=lambda of: abs((of - PEAK_HOUR + half) % HOURS_PER_DAY - half)
+            )
             return minimum(self.whole(self.traffic.at_hour(busier)), self.peak)
         now, then = (self.traffic.at_hour(of) for of in (hour, soon))
         return minimum(self.whole(maximum(now, then)), self.peak)
