@@ -14,17 +14,20 @@ import pytest
 from chapter_cells import BOOK, Run, computed, page
 from scaleright.costs.platforms import BATCHES
 from scaleright.costs.regional_power import REGIONS
-from scaleright.decisions import plan_fleets, plan_runs, plan_workload
+from scaleright.decisions import plan_fleets, plan_runs, plan_tuning, plan_workload
 from scaleright.decisions.plan import WholePlan, plan
 from scaleright.decisions.plan_hardware import Compared
 from scaleright.decisions.plan_parts import STEPS, Asked
 from scaleright.decisions.plan_workload import DECLARED, TRACE_COLUMNS, Workload, read_trace
+from scaleright.decisions.post_training_choice import OFFERED
 from scaleright.parameters import ParameterError, parse, validate
 from scaleright.press import PressError, plans
 from scaleright.press.texts import declared
 
 ASKED = ("pretrain_7b", "chat_70b", "ablations_1b", "hospital", "start_up", "impossible")
 """The six workloads of the issue, which are presets."""
+TUNED = ("fine_tune_70b", "rl_8b")
+"""Presets that tune a model."""
 GRAPHS = (
     "pretraining_cost",
     "load_of_a_day",
@@ -38,9 +41,10 @@ GRAPHS = (
     "hardware_compare",
     "parallelism",
     "scaling_laws",
+    "rlhf_cost",
 )
 """Chapters whose answers are compared."""
-SEARCHED = {"parallelism", "cluster_efficiency", "pretraining_cost"}
+SEARCHED = {"parallelism", "cluster_efficiency", "pretraining_cost", "rlhf_cost"}
 """Chapters that search layouts for the case that they are run with, where no page offers it."""
 
 
@@ -50,7 +54,7 @@ def planned(name: str, **other: Any) -> WholePlan:
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, WholePlan]:
-    return {name: planned(name) for name in ASKED}
+    return {name: planned(name) for name in (*ASKED, *TUNED)}
 
 
 # ---- what is asked
@@ -69,6 +73,14 @@ def test_choices_are_those_of_the_chapters():
     assert of["trace"].choices == own["trace"].choices
     studied = {one.name: one for one in declared("ablation_cost", BOOK)}
     assert set(studied["model"].choices) == set(plan_workload.PROXIES)
+    tuned = {one.name: one for one in declared("rlhf_cost", BOOK)}
+    assert set(tuned["model"].choices) == set(plan_workload.TUNED)
+    assert set(tuned["accelerator"].choices) == {"cheapest", *plan_tuning.PLATFORMS}
+    assert set(tuned["chips"].choices) == set(OFFERED)
+    assert {name: tuned[name].default for name in plan_tuning.USUAL} == plan_tuning.USUAL
+    for name in ("trained", "reward_model"):
+        assert own[name].choices == tuned[name].choices
+    assert {*own["method"].choices, "sft"} == set(tuned["method"].choices)
     costed = {one.name: one for one in declared("pretraining_cost", BOOK)}
     assert costed["place"].choices == own["region"].choices == REGIONS
     page = {one.name: one for one in declared("plan", BOOK)}
@@ -78,7 +90,7 @@ def test_choices_are_those_of_the_chapters():
 def test_every_preset_is_sound_and_there_are_a_dozen():
     found = plans.presets(BOOK)
     assert len(found) >= 12
-    assert set(ASKED) <= set(found)
+    assert {*ASKED, *TUNED} <= set(found)
     for preset in found.values():
         plans.values_of(preset)
 
@@ -98,6 +110,16 @@ def test_a_stale_preset_is_named_with_its_line_and_the_nearest():
         ({"work": "serve"}, "how much is there to serve"),
         ({"work": "study"}, "how many runs are compared"),
         ({"work": "train", "variants": 4}, "work = study"),
+        ({"work": "train", "tokens": 1e7}, "ask for work = fine-tune"),
+        ({"work": "train", "trained": "LoRA"}, "nothing is tuned in work = train"),
+        ({"work": "fine-tune"}, "how much text of your own"),
+        ({"work": "fine-tune", "tokens": 1e7, "rounds": 9}, "post-train by rlvr or grpo or ppo"),
+        ({"work": "fine-tune", "tokens": 1e11}, "at most 3.50 billion"),
+        ({"work": "fine-tune", "tokens": 1e7, "model": "BERT-base"}, "writes nothing"),
+        ({"work": "post-train", "tokens": 1e7}, "ask for work = fine-tune"),
+        ({"work": "post-train", "labels": 9}, "not of post-train by rlvr"),
+        ({"work": "post-train", "answers_each": 1}, "no other to compare it with"),
+        ({"work": "post-train", "requests_per_day": 5e3}, "work = post-train and serve"),
         ({"work": "study", "variants": 4, "model": "Llama-3.1-405B"}, "no proxy"),
         ({"requests_per_day": 5000.0, "input_tokens": 100}, "give output_tokens too"),
         ({"requests_per_day": 5000.0, "owned": "H100 SXM"}, "how many"),
@@ -399,6 +421,43 @@ def test_a_restriction_that_leaves_no_way_is_named_with_what_lifting_it_gives(wo
     (change,) = broken.relaxations
     assert (change.parameter, change.value) == ("accelerator", None)
     assert re.search(r"leave the accelerator open: \d+ \w+.* for \$", change.says)
+
+
+def tuned(**asked: Any) -> Any:
+    return plan(Workload.of({"work": "fine-tune", "model": "Llama-3.1-70B", **asked})).parts[0]
+
+
+@pytest.mark.long
+def test_a_tuning_is_rented_run_on_what_is_owned_or_bought_whole():
+    asked = {"tokens": 1e9, "trained": "LoRA", "deadline_days": 5.0}
+    rents, owns = tuned(**asked), tuned(**asked, owned="H100 SXM", owned_chips=16)
+    buys = tuned(**asked, data="may not leave")
+    assert rents.decision.startswith("Rent ")
+    assert owns.decision.startswith("Use ")
+    assert owns.figures["usd"] < rents.figures["usd"]
+    assert buys.decision.startswith("Buy 8 ")
+    assert buys.figures["cash_usd"] > 1e5 > buys.figures["usd"]
+    for part in (rents, owns, buys):
+        assert int(re.search(r"be done in 5 days \((?:over )?(\d+) %\)", part.sure)[1]) >= 90
+    short = tuned(**asked, data="may not leave", budget_usd=20_000.0)
+    assert "the budget" in short.broken.says
+
+
+@pytest.mark.long
+def test_people_who_compare_answers_are_paid_from_the_budget_and_not_by_the_machine():
+    asked = {"work": "post-train", "model": "Llama-3.1-8B", "method": "grpo"}
+    free, short = tuned(**asked), tuned(**asked, budget_usd=10_000.0)
+    assert free.figures["usd"] < 1000 < 33_000 * 0.67 < free.figures["cash_usd"]
+    assert "and $22,100 of people's labels" in free.number
+    fewer = next(it for it in short.broken.relaxations if it.parameter == "labels")
+    assert not tuned(**asked, budget_usd=10_000.0, labels=fewer.value).broken
+
+
+@pytest.mark.long
+def test_a_model_that_is_tuned_and_served_is_sold_by_no_host():
+    made = planned("fine_tune_70b", work="fine-tune and serve", requests_per_day="5000")
+    assert [part.work.split()[0] for part in made.parts] == ["Fine-tune", "Serve"]
+    assert made.parts[1].figures["way"] != "call an API"
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ import pytest
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_parts import Part
 from scaleright.decisions.plan_runs import NEAR
-from scaleright.decisions.plan_workload import PROXIES, SERVED, SERVERS, Workload
+from scaleright.decisions.plan_workload import PROXIES, SERVED, SERVERS, TUNED, Workload
 
 TRAINED = ("Llama-2-7B", "Llama-3.1-8B", "Llama-3.1-70B", "Mixtral-8x7B", "Llama-3.1-405B")
 CHIPS = ("H100 SXM", "H200 SXM", "B200", "B300", "MI300X", "A100 SXM 80GB")
@@ -28,12 +28,23 @@ Case = dict[str, Any]
 def case(number: int) -> Case:
     """A random workload, the same for the same number."""
     of = random.Random(number)
-    work = of.choice(["train", "train", "study", "study", "serve", "train and serve"])
+    works = ["train", "train", "study", "study", "serve", "train and serve"]
+    work = of.choice([*works, "fine-tune", "post-train"] if number >= 120 else works)
     found: Case = {"work": work, "data": of.choice(["may leave"] * 3 + ["may not leave"])}
     found["region"] = of.choice(["United States", "Germany", "India"])
     if work == "study":
         found |= {"model": of.choice(PROXIES), "variants": of.choice([2, 3, 8, 24, 100, 400])}
         found |= {"tokens": 10 ** of.uniform(9.5, 11), "seeds": of.choice([1, 2, 4])}
+    elif work in {"fine-tune", "post-train"}:
+        found |= {"model": of.choice(TUNED), "trained": of.choice(["all weights", "LoRA"])}
+        found |= {"prompt_tokens": of.choice([200, 2000]), "passes": of.choice([1, 3])}
+        found["answer_tokens"] = of.choice([100, 1000, 6000])
+        if work == "fine-tune":
+            found["tokens"] = 10 ** of.uniform(5, 9)
+        else:
+            found["method"] = of.choice(["rlvr", "grpo", "ppo", "dpo"])
+            if found["method"] != "dpo":
+                found |= {"rounds": of.choice([100, 3000]), "answers_each": of.choice([4, 32])}
     elif "train" in work:
         models = TRAINED if work == "train" else ["Llama-3.1-8B", "Llama-3.1-70B"]
         found |= {"model": of.choice(models), "tokens": 10 ** of.uniform(10.5, 13)}
@@ -45,7 +56,7 @@ def case(number: int) -> Case:
     if of.random() < 0.5:
         found["budget_usd"] = 10 ** of.uniform(4, 7)
     if of.random() < 0.5:
-        owned = of.choice(CHIPS if work in {"train", "study"} else SERVERS)
+        owned = of.choice(SERVERS if "serve" in work else CHIPS)
         found |= {"owned": owned, "owned_chips": of.choice([2, 8, 16, 64, 100, 512])}
     if of.random() < 0.15:
         found["accelerator"] = of.choice(SERVERS[:5])

@@ -33,6 +33,8 @@ MENU = {
     "pretrain a 7B model": "pretrain_7b",
     "serve a 70B chat": "chat_70b",
     "200 ablations of a 1B model": "ablations_1b",
+    "fine-tune a 70B on your own texts": "fine_tune_70b",
+    "reinforcement learning on an 8B": "rl_8b",
     "a hospital": "hospital",
     "a start-up": "start_up",
     "an impossible training run": "impossible",

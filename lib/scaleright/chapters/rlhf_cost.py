@@ -10,6 +10,7 @@ from scaleright.charts import Display
 from scaleright.charts import platforms as marks
 from scaleright.charts.live import Controls
 from scaleright.decisions import post_training_evidence as evidence
+from scaleright.decisions.plan_runs import SPOT
 from scaleright.decisions.post_training import LORA, METHODS, SHARINGS, Tables
 from scaleright.decisions.post_training_choice import Best, Bill, Doubts, first_fit, largest
 from scaleright.market import BEST
@@ -173,7 +174,7 @@ def platforms(case: Any, platform: Any, there: Bill, best: Best) -> Display:
         name="platforms",
         caption="Longest answers: chips that wait for the last answer of a round; waiting: chips"
         " that one phase leaves idle, and new weights on their way; beyond: what published runs"
-        f" took beyond their phases. {marks.UNSEEN}",
+        f" took beyond their phases, on spot with interruptions. {marks.UNSEEN}",
         alt="Cost of the run on {case.chips:whole} chips of each platform, by parts, the"
         " dearest first.",
     )
@@ -210,10 +211,11 @@ def rounds_said(case: Any, bill: Bill) -> Display:
     reward_s, beyond = here.reward_hours / here.chips * 3600, bill.beyond
     first = charts.phrase(", after {reward_s:duration} to train the reward model")
     first = where(reward_s > 0, first, "")
+    spot = where(case.contract == SPOT, " and a server on spot is taken away about once a day", "")
     return charts.sentence(
         "The phases of a round add up to <strong>{each:duration}</strong>, and the run has"
         " {here.rounds:whole} rounds{first}. The answer multiplies the sum by"
-        " {beyond:number}, because published runs took that much longer.{wrote}",
+        " {beyond:number}, because published runs took that much longer{spot}.{wrote}",
         provided=here.there,
         otherwise="A case that does not run has no rounds.",
     )

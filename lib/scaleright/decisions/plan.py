@@ -52,7 +52,7 @@ def plan(of: Workload) -> WholePlan:
 
         return WholePlan(of, (plan_study(of),))
     parts = []
-    if of.trains:
+    if of.trains or of.tunes:
         from scaleright.decisions.plan_training import plan_training
 
         parts.append(plan_training(of))

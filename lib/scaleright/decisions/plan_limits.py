@@ -3,6 +3,7 @@ helps.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,6 @@ from scaleright.formulas import lookup
 from scaleright.units import duration, figure, usd
 
 DAY_S = 86_400.0
-LEAST_TOKENS = 1e8
-"""The fewest tokens that a plan trains on."""
 SURE = (
     "as sure as the model of training: nine of ten published runs took 0.6 to 1.6 times the"
     " predicted hours"
@@ -26,6 +25,10 @@ LIFTED: Sequence[tuple[Mapping[str, Any], str]] = (
     ({"data": LEAVES}, "let the data leave"),
 )
 """Restrictions of a workload, and how to lift them in words."""
+OF_TUNING: Sequence[tuple[Mapping[str, Any], str]] = (
+    ({"trained": "LoRA"}, "train adapters alone (LoRA)"),
+)
+"""The same of a model that is tuned."""
 
 
 @lookup
@@ -60,11 +63,16 @@ def more(parameter: str, asked: float, needed: float, says: str) -> Relaxation:
 
 @lookup
 def of_training(
-    of: Workload, work: str, tried: Sequence[Runs], ways: Ways, allowed: np.ndarray
+    of: Workload,
+    work: str,
+    tried: Sequence[Any],
+    ways: Ways,
+    allowed: np.ndarray,
+    sure: str = SURE,
 ) -> Part:
     """The part of a plan whose run cannot be done: what breaks, and what would help.
 
-    tried : the runs under each contract; ways : all of them together
+    tried : the runs under each contract; ways : all of them together; sure : of them
     """
     usd_, days = ways.cash, ways.days
     there = allowed & (usd_ > 0)
@@ -109,7 +117,7 @@ def of_training(
         work=work,
         decision="This cannot be done as asked",
         number=f"{' and '.join(broken)}",
-        sure=SURE,
+        sure=sure,
         because=f"no cluster that is offered keeps {_asked(of)}.",
         broken=Broken("; ".join(broken), relaxations),
         figures={
@@ -174,13 +182,13 @@ def _dearer(of: Workload, ways: Ways, soon: np.ndarray) -> Relaxation | None:
     return more("budget_usd", of.budget_usd, needed, says)
 
 
-def _fewer(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxation | None:
-    """Fewer tokens: time and money fall with them, a little slower than in proportion, since the
+def _fewer(of: Workload, runs: Any, ways: Ways, there: np.ndarray) -> Relaxation | None:
+    """Less work: time and money fall with tokens, a little slower than in proportion, since the
     critical batch falls too.
     """
     if not (of.deadline_days or of.budget_usd):
         return None
-    asked = float(runs.values["tokens"])
+    amount, asked = runs.amount, runs.amount.asked
     kept = _clusters(runs, ways, there)
 
     def fits(tokens: float) -> int | None:
@@ -191,30 +199,33 @@ def _fewer(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxatio
         return at
 
     found: dict[float, tuple[Ways, int | None]] = {}
-    low, high = np.log(LEAST_TOKENS), np.log(asked)
-    if fits(LEAST_TOKENS) is None:
+    low, high = np.log(amount.least), np.log(asked)
+    if low > high or fits(amount.least) is None:
         return None
     while high - low > 0.003:
         middle = (low + high) / 2
         low, high = (low, middle) if fits(float(np.exp(middle))) is None else (middle, high)
-    tokens = rounded(float(np.exp(low)), up=False)
+    tokens = max(float(floor(rounded(float(np.exp(low)), up=False))), amount.least)
     at = fits(tokens)
     if at is None:
         return None
     named = named_run(found[tokens][0], at)
-    says = f"train on {count(tokens)} tokens instead of {count(asked)}: {named}"
-    return Relaxation(says, "tokens", tokens, asked / tokens - 1)
+    says = f"{amount.says.format(count(tokens))} instead of {count(asked)}: {named}"
+    value = tokens if amount.parameter == "tokens" else int(tokens)
+    return Relaxation(says, amount.parameter, value, asked / tokens - 1)
 
 
-def _clusters(runs: Runs, ways: Ways, allowed: np.ndarray) -> set[tuple[str, int]]:
+def _clusters(runs: Any, ways: Ways, allowed: np.ndarray) -> set[tuple[str, int]]:
     """Platforms and sizes of the runs that are allowed under the contract of some."""
     mine = runs.values["contract"]
     rows = (row for row, it in zip(ways.rows, allowed, strict=True) if it)
     return {(row["accelerator"], row["chips"]) for row in rows if row["contract"] == mine}
 
 
-def _other_format(of: Workload, runs: Runs, ways: Ways, there: np.ndarray) -> Relaxation | None:
+def _other_format(of: Workload, runs: Any, ways: Ways, there: np.ndarray) -> Relaxation | None:
     """FP8 with a little more time or money, where that alone is not enough it is no offer."""
+    if not isinstance(runs, Runs):
+        return None
     kept = _clusters(runs, ways, there)
     model, tokens, paid, contract = (
         runs.values[name] for name in ("model", "tokens", "paid", "contract")

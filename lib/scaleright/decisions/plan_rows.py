@@ -28,7 +28,8 @@ CHAPTERS = (
     ("Look at what moves the bill", "economics_stack"),
 )
 """What a step asks, and the chapter that answers it, where a workload is the reader's own."""
-_PERIODS = {"Train": "for the run", "Serve": "a year", "Compare": "for the study"}
+_PERIODS = dict.fromkeys(("Train", "Fine-tune", "Post-train"), "for the run")
+_PERIODS |= {"Serve": "a year", "Compare": "for the study"}
 
 
 @search

@@ -25,6 +25,7 @@ from scaleright.costs.rent import compute_usd
 from scaleright.costs.whole_runs import TYPICAL, factors, whole_runs
 from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
 from scaleright.decisions.plan_parts import Asked
+from scaleright.decisions.plan_workload import LEAST_TOKENS
 from scaleright.formulas import lookup, search
 from scaleright.information import spread_between
 from scaleright.market import hour, matmul_chips
@@ -128,6 +129,21 @@ class Ways:
         return cls([row for of in every for row in of.rows], *arrays)
 
 
+@dataclass(frozen=True)
+class Amount:
+    """How much work a run has.
+
+    parameter, asked : of the workload that says so, and what is asked
+    least : the least of it that makes sense
+    says : "train on {} tokens"
+    """
+
+    parameter: str
+    asked: float
+    least: float
+    says: str
+
+
 def _free_of_contract(values: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters without those that a contract sets, which a row brings along."""
     return {name: of for name, of in values.items() if name not in signed(SPOT)}
@@ -168,6 +184,12 @@ class Runs:
     def kind(self) -> str:
         """Of the model, "dense" or "experts"."""
         return "experts" if model(self.values["model"]).experts else "dense"
+
+    @property
+    def amount(self) -> Amount:
+        """How much work they have."""
+        tokens = float(self.values["tokens"])
+        return Amount("tokens", tokens, LEAST_TOKENS, "train on {} tokens")
 
     def every(self, keep: Callable[[str, int], bool], tokens: float | None = None) -> Ways:
         """All of them whose accelerator and chips are kept, on other tokens if any are given:

@@ -159,6 +159,8 @@ def _ruled_out(of: Workload) -> dict[str, str]:
         return {RENT: why, API: why, HYBRID: why}
     if of.data == IN_REGION:
         return {API: f"no table says which APIs keep your data in {of.region}; ask for a contract"}
+    if of.tunes:
+        return {API: "hosts sell the model as it is published, and not what you have tuned"}
     return {}
 
 

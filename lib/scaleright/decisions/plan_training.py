@@ -15,6 +15,7 @@ from scaleright.catalog import model
 from scaleright.decisions.build_buy import arrives, bought_as
 from scaleright.decisions.plan_limits import (
     LIFTED,
+    OF_TUNING,
     SURE,
     least_first,
     more,
@@ -27,6 +28,7 @@ from scaleright.decisions.plan_parts import Broken, Part, Relaxation, chance, co
 from scaleright.decisions.plan_runs import BUY, SPOT, USUAL, Runs, Ways, runs_of
 from scaleright.decisions.plan_training_found import (
     Found,
+    costs,
     flop_of,
     limits_of,
     owns,
@@ -37,7 +39,11 @@ from scaleright.decisions.plan_training_found import (
     within,
 )
 from scaleright.decisions.plan_training_steps import STEPS
+from scaleright.decisions.plan_tuning import Tunings
+from scaleright.decisions.plan_tuning_steps import STEPS as TUNING_STEPS
+from scaleright.decisions.plan_tuning_steps import work_of
 from scaleright.decisions.plan_workload import STAYS, Workload
+from scaleright.decisions.post_training_evidence import real_runs
 from scaleright.formulas import search
 from scaleright.information import probability_cheaper, spread_between
 from scaleright.transformer.parameters import parameters
@@ -45,7 +51,7 @@ from scaleright.units import duration, figure, usd
 
 USUAL_MODEL = "Llama-2-7B"
 DAY_S = 86_400.0
-Tried = tuple[Workload, list[Runs], Ways, np.ndarray, int | None]
+Tried = tuple[Workload, list[Any], Ways, np.ndarray, int | None]
 
 
 @search
@@ -53,20 +59,35 @@ def plan_training(of: Workload) -> Part:
     """The plan of a training run: on the number of chips and with the batch that the chapter on how
     many chips advises, as the chapter on what a run costs has it.
     """
-    name = of.model or USUAL_MODEL
-    tokens = of.tokens or compute_optimal_tokens(name)
-    work = f"Train {name} on {count(tokens)} tokens"
+    name, tokens, work = _asked(of)
     tried = [_tried(asked, name, tokens, terms) for asked, terms in _attempts(of)]
     if (least := _least(tried)) is not None:
         asked, every, ways, _, place = least
+        if of.tunes:
+            return _part(_tuned(asked, name, tokens, every[0], ways, place), work, of)
         return _part(_found(asked, name, tokens, every[0], ways, place), work, of)
     asked, every, ways, allowed, _ = tried[-1]
     limits = within(ways, asked) & allowed
     if limits.any():
         return _unsure(asked, work, ways, limits)
-    part = of_training(asked, work, every, ways, allowed)
+    part = of_training(asked, work, every, ways, allowed, _basis(of))
     broken = _holding(asked, name, tokens, part.broken)
     return replace(part, broken=broken and _lifted(of, name, tokens, broken))
+
+
+def _asked(of: Workload) -> tuple[str, float, str]:
+    """The model, the tokens that it is trained on, and what is done in words."""
+    if of.tunes:
+        runs = Tunings.of(of, "rent", USUAL["contract"])
+        return runs.values["model"], float(of.tokens or 0.0), work_of(runs)
+    name = of.model or USUAL_MODEL
+    tokens = of.tokens or compute_optimal_tokens(name)
+    return name, tokens, f"Train {name} on {count(tokens)} tokens"
+
+
+def _basis(of: Workload) -> str:
+    """How sure what is said of its runs is."""
+    return f"as sure as the model of post-training: {real_runs().basis}" if of.tunes else SURE
 
 
 def _least(tried: Sequence[Tried]) -> Any:
@@ -76,13 +97,13 @@ def _least(tried: Sequence[Tried]) -> Any:
     done = [of for of in tried if of[4] is not None]
     if done and done[0][0].data == STAYS:
         return done[0]
-    return min(done, key=lambda of: float(of[2].usd[of[4]]), default=None)
+    return min(done, key=lambda of: float(costs(of[2], of[0])[of[4]]), default=None)
 
 
 def _lifted(of: Workload, name: str, tokens: float, broken: Broken) -> Broken:
     """With the restrictions without which the run keeps its limits, and what that gives."""
     found = [*broken.relaxations]
-    for change, words in LIFTED:
+    for change, words in (*LIFTED, *(OF_TUNING if of.tunes else ())):
         other = replace(of, **change)
         if other == of:
             continue
@@ -126,7 +147,10 @@ def _tried(of: Workload, name: str, tokens: float, terms: tuple[tuple[str, str],
     somebody sells, and the place of the one that is taken, None where none is within the limits.
     """
     every = [
-        runs_of(name, tokens, paid, of.precision, contract, of.tuning) for paid, contract in terms
+        Tunings.of(of, paid, contract)
+        if of.tunes
+        else runs_of(name, tokens, paid, of.precision, contract, of.tuning)
+        for paid, contract in terms
     ]
     ways = Ways.together([runs.every(_keeps(of)) for runs in every])
     allowed = sold(ways, of.data == STAYS)
@@ -164,7 +188,7 @@ def _unsure(of: Workload, work: str, ways: Ways, limits: np.ndarray) -> Part:
         says,
         f"no cluster that is offered keeps {limits_of(of)} so surely.",
         helps,
-        SURE,
+        _basis(of),
         usd=float(ways.usd[least if least is not None else quickest]),
     )
 
@@ -194,6 +218,12 @@ def _found(of: Workload, name: str, tokens: float, runs: Runs, ways: Ways, place
     wanted |= {"experiments_usd": run.cost.experiments_usd, "people_usd": run.cost.people_usd}
     wanted |= {"counted": run.hour.rented.counted, "waiting": _waiting(run)}
     return Found(of, name, tokens, runs, ways, place, taken, taken.at(wanted))
+
+
+def _tuned(of: Workload, name: str, tokens: float, runs: Any, ways: Ways, place: int) -> Found:
+    """The same of a model that is fine-tuned or post-trained."""
+    taken = runs.taken(ways.rows[place])
+    return Found(of, name, tokens, runs, ways, place, taken, taken.figures())
 
 
 @search
@@ -235,7 +265,8 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
     )
     if of.budget_usd:
         cash = float(found.ways.cash[found.place])
-        spread = spread_between(now["low"], now["high"])
+        people = now.get("labels_usd", 0.0)
+        spread = spread_between(now["low"] + people, now["high"] + people)
         if found.ways.bought[found.place]:
             spread = bought_as(chip)["price_spread"]
         kept = probability_cheaper(cash, of.budget_usd, spread)
@@ -245,15 +276,18 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
         spread = float(found.ways.spread[found.place])
         kept = probability_cheaper(now["days"], of.deadline_days, spread)
         sure = f"{in_words(kept)} to be done in {of.deadline_days:g} days ({chance(kept)}); {sure}"
+    what = "work" if of.tunes else flop_of(found)
     because = (
-        f"of {many(platforms_of(found), 'platform')}, the {chip} does the {flop_of(found)} for"
-        f" least within {limits_of(of)}"
+        f"of {many(platforms_of(found), 'platform')}, the {chip} does the {what} for least within"
+        f" {limits_of(of)}"
     )
     if owns(workload) and not owns(of):
         mine = f"{workload.owned_chips:,} {workload.owned}"
         because += f"; the {mine} that you own would not, or not for less"
-    steps = tuple(step(found) for step in STEPS)
+    steps = tuple(step(found) for step in (TUNING_STEPS if of.tunes else STEPS))
     decision, number, cost = _said(found)
+    if (people := now.get("labels_usd", 0.0)) > 0:
+        number += f", and {usd(people)} of people's labels"
     return Part(
         work=work,
         decision=decision,
@@ -269,10 +303,8 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
             "days": now["days"],
             "chips": chips,
             "accelerator": chip,
-            "batch": row["batch"],
-            "tokens": row["tokens"],
-            "contract": row["contract"],
-        },
+        }
+        | {name: row[name] for name in ("batch", "tokens", "contract") if name in row},
     )
 
 

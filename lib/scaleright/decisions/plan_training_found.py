@@ -9,7 +9,7 @@ import numpy as np
 
 from scaleright.catalog import model
 from scaleright.costs.cluster_grid import CLUSTERS
-from scaleright.decisions.plan_runs import Runs, Taken, Ways
+from scaleright.decisions.plan_runs import Ways
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import lookup
 from scaleright.transformer import active_parameters, training_flop
@@ -21,17 +21,18 @@ class Found:
     """What a plan of training rests on.
 
     of : the workload; tokens : to train on
-    runs, ways, place : the runs, all of them beside each other, and which is taken
+    runs, ways, place : the runs (`Runs`, or `Tunings` of a model that is there), all of them beside
+        each other, and which is taken
     taken, figures : that run, and what it gives
     """
 
     of: Workload
     name: str
     tokens: float
-    runs: Runs
+    runs: Any
     ways: Ways
     place: int
-    taken: Taken
+    taken: Any
     figures: Mapping[str, Any]
 
     @property
@@ -66,7 +67,17 @@ def pick(ways: Ways, allowed: np.ndarray, of: Workload) -> int | None:
     """The run that is taken of those allowed: the cheapest in time; without a deadline that on the
     most chips of the cheapest platform on which it costs hardly more. None where none is allowed.
     """
+    if (paid := costs(ways, of)) is not ways.usd:
+        return replace(ways, usd=paid).best(allowed)
     return ways.best(allowed) if binds(of) else ways.soonest_near(allowed)
+
+
+@lookup
+def costs(ways: Ways, of: Workload) -> np.ndarray:
+    """By what runs are compared [USD]: what they cost; where chips have to be bought for a tuning,
+    what has to be paid.
+    """
+    return ways.cash if of.tunes and of.data == STAYS else ways.usd
 
 
 @lookup

@@ -9,10 +9,11 @@ from scaleright import scaling_laws as laws
 from scaleright.catalog import model
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
-from scaleright.decisions.plan_runs import NEAR, SPOT, cluster_asked, law_asked
+from scaleright.decisions.plan_runs import NEAR, SPOT, Runs, cluster_asked, law_asked
 from scaleright.decisions.plan_training_found import (
     Found,
     binds,
+    costs,
     flop_of,
     following,
     limits_of,
@@ -70,13 +71,32 @@ def demand(found: Found) -> Step:
 
 @search
 def supply(found: Found) -> Step:
+    now = found.figures
+    asked = found.runs.asked(found.row, {"run.usd": now["usd"], "run.cost.total": now["total_usd"]})
+    says, why = how_paid(found, "no API trains")
+    return Step(
+        says,
+        [
+            why,
+            (
+                f"experiments before the run would add {usd(now['experiments_usd'])}, people"
+                f" {usd(now['people_usd'])}: the whole project {usd(now['total_usd'])}"
+            ),
+            f"prices of {now['age']}",
+        ],
+        [asked],
+    )
+
+
+@search
+def how_paid(found: Found, other: str) -> tuple[str, str]:
+    """How the chips of a run are paid, and why, in words; other : why no other way is open."""
     of, now, row = found.of, found.figures, found.row
     own = found.runs.values["paid"] == "own"
-    asked = found.runs.asked(row, {"run.usd": now["usd"], "run.cost.total": now["total_usd"]})
     says = (
         f"Rent them by the hour at {usd(now['hour_usd'])} each ({now['counted']}), in {of.region}."
     )
-    why = f"a run of {duration(now['days'] * DAY_S)} binds nobody for a year, and no API trains"
+    why = f"a run of {duration(now['days'] * DAY_S)} binds nobody for a year, and {other}"
     if own:
         says = f"Use chips of your own, which cost {usd(now['hour_usd'])} an hour, in {of.region}."
         why = (
@@ -93,18 +113,7 @@ def supply(found: Found) -> Step:
         )
     if of.data not in {LEAVES, STAYS}:
         why += "; take a seller that signs for the region, which no table of prices states"
-    return Step(
-        says,
-        [
-            why,
-            (
-                f"experiments before the run would add {usd(now['experiments_usd'])}, people"
-                f" {usd(now['people_usd'])}: the whole project {usd(now['total_usd'])}"
-            ),
-            f"prices of {now['age']}",
-        ],
-        [asked],
-    )
+    return says, why
 
 
 def _on_demand(found: Found) -> str:
@@ -161,15 +170,20 @@ def hardware(found: Found) -> Step:
     row, now, other = found.row, found.figures, following(found)
     chips, chip = row["chips"], row["accelerator"]
     asked = [found.runs.asked(row, {"run.usd": now["usd"], "run.days": now["days"]})]
-    if (alike := _advised(found)) is not None:
+    trains = isinstance(found.runs, Runs)
+    if trains and (alike := _advised(found)) is not None:
         asked.append(alike)
     says, many = f"{chips:,} {chip}.", _how_many(found)
     if other is None:
         return Step(says, [many, "no other platform does it within the limits"], asked)
-    then, rival = found.ways.rows[other], float(found.ways.usd[other])
-    days, mine = float(found.ways.days[other]), float(found.ways.usd[found.place])
+    then, days, paid = (
+        found.ways.rows[other],
+        float(found.ways.days[other]),
+        costs(found.ways, found.of),
+    )
+    mine, rival = float(paid[found.place]), float(paid[other])
     billed = {"run.usd": float(found.ways.billed[other]), "run.days": days}
-    spread = _apart(found, row, then)
+    spread = _apart(found, row, then) if trains else found.runs.apart(row, then)
     sure = float(probability_cheaper(mine, rival, spread))
     lost = float(expected_loss(mine, rival, spread))
     asked.append(found.runs.asked(then, billed))
@@ -223,6 +237,10 @@ def _how_many(found: Found) -> str:
         if binds(found.of)
         else (f"the most that cost at most {percent(NEAR)} more than the cheapest")
     )
+    if costs(ways, found.of) is not ways.usd:
+        why = "the cheapest to buy in time" if binds(found.of) else "the cheapest to buy"
+    elif found.of.tunes:
+        why += ", and work an hour or longer or are the fewest that hold it"
     return "; ".join([f"{row['chips']:,} are {why}", *told])
 
 
@@ -262,13 +280,13 @@ def layout(found: Found) -> Step:
 
 
 @search
-def levers(found: Found) -> Step:
+def levers(found: Found, changes: Mapping[str, Mapping[str, Any]] = LEVERS) -> Step:
     now, row, run = found.figures, found.row, found.taken.run
     owned, tried = found.runs.values["paid"] == "own", []
-    for words, change in LEVERS.items():
+    for words, change in changes.items():
         if all((row | dict(found.runs.values)).get(of) == value for of, value in change.items()):
             continue
-        if owned and not change.keys() <= {"precision"}:
+        if owned and "seller" in change:
             continue
         there = found.taken.at({"usd": run.usd}, **change)["usd"]
         if there > 0 and 1 - there / now["usd"] > 0.005:
@@ -293,12 +311,12 @@ HOW = {
 
 
 @search
-def measure(found: Found) -> Step:
-    swings = found.taken.swings()
+def measure(found: Found, how: Mapping[str, str] = HOW) -> Step:
+    swings = {name: of for name, of in found.taken.swings().items() if of[0] != of[1]}
     order = sorted(swings, key=lambda name: -abs(np.log(swings[name][1] / swings[name][0])))
     ends = {name: sorted(swings[name]) for name in order}
     return Step(
-        f"The {order[0]}: {HOW[order[0]]}.",
+        f"The {order[0]}: {how[order[0]]}.",
         [f"{name}: a bill of {usd(low)} to {usd(high)}" for name, (low, high) in ends.items()],
         [
             found.runs.asked(

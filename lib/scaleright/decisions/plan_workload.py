@@ -51,13 +51,33 @@ PROXIES = (
 )
 """Models that a study trains: those of the chapter `ablation_cost`, likewise."""
 TRAIN, SERVE, BOTH, STUDY = "train", "serve", "train and serve", "study"
+TUNE, POST = "fine-tune", "post-train"
+AND_SERVE = " and serve"
+TUNED = (
+    "Qwen2.5-1.5B",
+    "Llama-3.1-8B",
+    "Qwen3-30B-A3B",
+    "Qwen3-32B",
+    "Llama-3.1-70B",
+    "Llama-3.1-405B",
+    "DeepSeek-V3",
+)
+"""Models that the page on post-training offers; the command tunes every one that writes."""
+ROLLOUTS, OF_PAIRS, OF_TEXTS = ("rlvr", "grpo", "ppo"), "dpo", "sft"
+"""Methods of the chapter `rlhf_cost`: with answers that the model writes, with pairs of answers,
+and with texts of one's own.
+"""
 LEAVES, IN_REGION, STAYS = "may leave", "stays in the region", "may not leave"
 EASY, HARD = 0.6, 0.25
 """Easy requests, and hard ones among the others, where nothing is known of them [1]."""
 
+LEAST_TOKENS = 1e8
+"""The fewest tokens that a model is trained on from the start."""
+
 DECLARED = """
 work: str = "serve"  # what is to be done; a study is many small runs that are compared
-#     (serve | train | train and serve | study)
+#     (serve | train | train and serve | study | fine-tune | fine-tune and serve | post-train |
+#     post-train and serve)
 model: str | None = None  # model, by default the smallest that is good enough, or the one that the
 #     chapter of the work starts from; hosts sell some of them (models, or a config.json)
 quality: float | None = None  # share of requests to be answered right, as published scores have it
@@ -75,8 +95,29 @@ pace_tokens_per_s: float = 30.0  # pace of an answer, at least so many tokens a 
 ttft_s: float = 2.0  # first token, within so many seconds for nineteen of twenty [s] (0.05..30)
 spare_engines: int = 0  # engines that stand by, so that the promise is kept with so many lost
 #     [1] (0..8)
-tokens: float | None = None  # tokens to train on, by default as many as are compute-optimal
-#     [token] (1e8..1e14)
+tokens: float | None = None  # tokens to train on, by default as many as are compute-optimal; of a
+#     fine-tuning those of your own texts [token] (1e4..1e14)
+trained: str | None = None  # weights to tune, by default all of them (all weights | LoRA)
+lora_rank: int | None = None  # rank of the adapters, by default 32 [1] (1..16384)
+passes: int | None = None  # passes over the texts or answers (epochs), by default 1 [1] (1..16)
+method: str | None = None  # method of a post-training, by default with answers that a program
+#     checks (rlvr | grpo | ppo | dpo)
+reward_model: str | None = None  # reward model of grpo and ppo, by default of the size of the
+#     smallest Llama (Qwen2.5-1.5B | Llama-3.1-8B | Qwen3-32B | Llama-3.1-70B)
+rounds: int | None = None  # rounds of writing and learning, by default 500 [1] (1..50000)
+prompts: int | None = None  # prompts of a round, or examples of a step, by default 128
+#     [1] (8..8192)
+answers_each: int | None = None  # answers to a prompt, by default 4 [1] (1..128)
+prompt_tokens: int | None = None  # tokens of a prompt to tune on, by default 400
+#     [token] (16..32000)
+answer_tokens: int | None = None  # tokens of an answer to tune on, in the mean, by default 300
+#     [token] (1..32000)
+most_tokens: int | None = None  # longest answer that is written in a round, by default about 3.4
+#     times the mean [token] (16..65536)
+labels: int | None = None  # comparisons by people, for dpo, grpo and ppo, by default 33000
+#     [1] (1..5000000)
+usd_per_label: float | None = None  # price of a comparison, by default 0.67, or of an example of
+#     your own texts, by default 0 [USD] (0..200)
 variants: int | None = None  # runs of a study that differ, to be compared [1] (2..1000)
 precision: str = "usual"  # format of the matrix products, usual is FP8 for a model whose published
 #     run was in FP8, else BF16; in BF16 on a chip without the other (usual | BF16 | FP8)
@@ -115,6 +156,19 @@ class Workload:
     ttft_s: float = 2.0
     spare_engines: int = 0
     tokens: float | None = None
+    trained: str | None = None
+    lora_rank: int | None = None
+    passes: int | None = None
+    method: str | None = None
+    reward_model: str | None = None
+    rounds: int | None = None
+    prompts: int | None = None
+    answers_each: int | None = None
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+    most_tokens: int | None = None
+    labels: int | None = None
+    usd_per_label: float | None = None
     variants: int | None = None
     precision: str = "usual"
     tuning: str = "typical"
@@ -155,9 +209,19 @@ class Workload:
         return self.work in {TRAIN, BOTH}
 
     @property
+    def tunes(self) -> bool:
+        """Whether one that is there is fine-tuned or post-trained."""
+        return self.work.startswith((TUNE, POST))
+
+    @property
+    def how(self) -> str:
+        """The method of tuning, as the chapter on post-training calls it."""
+        return OF_TEXTS if self.work.startswith(TUNE) else self.method or ROLLOUTS[0]
+
+    @property
     def serves(self) -> bool:
         """Whether one is served."""
-        return self.work in {SERVE, BOTH}
+        return self.work == SERVE or self.work.endswith(AND_SERVE)
 
     @property
     def served(self) -> str:
@@ -263,7 +327,7 @@ def _of_the_work(of: Workload) -> Iterable[str]:
     if not of.serves:
         for name, value in serving.items():
             if value is not None:
-                also = f", or ask for work = {BOTH}" if of.trains else ""
+                also = f", or ask for work = {of.work}{AND_SERVE}" if of.work != STUDY else ""
                 yield (
                     f"{name} = {value:g}: there is nothing to serve in work = {of.work}; leave it"
                     f" out{also}"
@@ -275,6 +339,7 @@ def _of_the_work(of: Workload) -> Iterable[str]:
                     f"{name} = {value:g}: there is nothing to train in work = {of.work}; leave it"
                     f" out, or ask for work = {BOTH}"
                 )
+    yield from _of_tuning(of)
     if of.serves and of.requests_per_day is None:
         yield "requests_per_day: how much is there to serve? give it, such as 5000, or a trace file"
     if of.work == STUDY and of.variants is None:
@@ -283,8 +348,60 @@ def _of_the_work(of: Workload) -> Iterable[str]:
         yield f"variants = {of.variants}: of a study; ask for work = {STUDY}, or leave it out"
 
 
+_TUNED_BY = {
+    "trained": (OF_TEXTS, OF_PAIRS, *ROLLOUTS),
+    "lora_rank": (OF_TEXTS, OF_PAIRS, *ROLLOUTS),
+    "passes": (OF_TEXTS, OF_PAIRS, *ROLLOUTS),
+    "prompts": (OF_TEXTS, OF_PAIRS, *ROLLOUTS),
+    "prompt_tokens": (OF_TEXTS, OF_PAIRS, *ROLLOUTS),
+    "answer_tokens": (OF_TEXTS, OF_PAIRS, *ROLLOUTS),
+    "usd_per_label": (OF_TEXTS, OF_PAIRS, "grpo", "ppo"),
+    "method": (OF_PAIRS, *ROLLOUTS),
+    "labels": (OF_PAIRS, "grpo", "ppo"),
+    "reward_model": ("grpo", "ppo"),
+    "rounds": ROLLOUTS,
+    "answers_each": ROLLOUTS,
+    "most_tokens": ROLLOUTS,
+}
+"""Which methods of tuning take a parameter."""
+
+
+def _of_tuning(of: Workload) -> Iterable[str]:
+    """What a fine-tuning or a post-training does not take, or lacks; and what only these take."""
+    for name, methods in _TUNED_BY.items():
+        if (value := getattr(of, name)) is None or (of.tunes and of.how in methods):
+            continue
+        told = f"{name} = {value:g}" if isinstance(value, (int, float)) else f"{name} = {value}"
+        if of.tunes:
+            taken = TUNE if OF_TEXTS in methods else f"{POST} by {' or '.join(methods)}"
+            yield f"{told}: not of {of.work} by {of.how}, but of {taken}; leave it out"
+        else:
+            yield f"{told}: nothing is tuned in work = {of.work}; leave it out, or ask for {TUNE}"
+    if of.how == OF_TEXTS and of.tokens is None:
+        yield "tokens: how much text of your own is there to tune on? give it, such as 10000000"
+    if of.tunes and of.how != OF_TEXTS and of.tokens is not None:
+        yield (
+            f"tokens = {of.tokens:g}: a post-training learns from rounds of answers, or from"
+            f" comparisons; leave it out, or ask for work = {TUNE}"
+        )
+    if of.tunes and (of.tokens or of.how != OF_TEXTS):
+        from scaleright.decisions.plan_tuning import refused
+
+        yield from refused(of)
+    if not of.tunes and of.tokens is not None and of.tokens < LEAST_TOKENS:
+        yield (
+            f"tokens = {of.tokens:g}: too few to train a model on; give {LEAST_TOKENS:g} or more,"
+            f" or ask for work = {TUNE}"
+        )
+
+
 def _of_the_model(of: Workload) -> Iterable[str]:
     """A model that nothing is known of, or that is not good enough."""
+    if of.tunes and not of.serves and of.model and not model(of.model).causal:
+        yield (
+            f"model = {brief(of.model)}: it writes nothing that could be tuned so; name one that"
+            f" writes, such as {TUNED[1]}"
+        )
     if of.work == STUDY and of.model and of.model not in PROXIES:
         yield f"model = {brief(of.model)}: no proxy of a study; {suggestion(of.model, PROXIES)}"
     if not of.serves:

@@ -22,7 +22,7 @@ from scaleright.costs.post_training import (
 )
 from scaleright.costs.update_steps import Update, Updates
 from scaleright.decisions.rollouts import Answers, Rollout, rollout_of
-from scaleright.formulas import search
+from scaleright.formulas import lookup, search
 from scaleright.inference.engine_tables import curve_at
 from scaleright.inference.node_speed import Engines
 from scaleright.ops import where
@@ -55,6 +55,40 @@ FORWARD = 0.5
 """Share of a step of adapters alone that is its forward pass [1]: as much runs backward, since
 frozen weights have no gradient.
 """
+
+
+@lookup
+def untunable(case: Any) -> str:
+    """Why a case, in plain values, is none: groups have answers to compare, answers are no longer
+    than they may be, and adapters no wider than the model; empty where it is one.
+    """
+    name, method = case.model, case.method
+    rl = METHODS[method]["rollout"]
+    if method in ("grpo", "rlvr") and case.answers_each < 2:
+        return (
+            f"a group of {case.answers_each} answer has no other to compare it with; allowed for"
+            f" {method}: answers_each of 2 or more; ppo, whose critic needs no group, takes 1"
+        )
+    if rl and case.answer_tokens > case.most_tokens:
+        return (
+            f"answers of {case.answer_tokens:,} tokens in the mean are longer than the"
+            f" {case.most_tokens:,} at which they are cut; allow longer ones"
+        )
+    shape = model(name)
+    hidden, context = shape.hidden, shape.max_context or 0
+    longest = case.most_tokens if rl else case.answer_tokens
+    if 0 < context < case.prompt_tokens + longest:
+        said = f"answers of up to {longest:,}" if rl else f"an answer of {longest:,}"
+        return (
+            f"a prompt of {case.prompt_tokens:,} and {said} tokens are longer than the"
+            f" {context:,} that {name} was made for; cut answers sooner"
+        )
+    if case.trained == LORA and case.lora_rank > hidden:
+        return (
+            f"adapters of rank {case.lora_rank:,} are wider than the {hidden:,} of {name} itself;"
+            " take a lower rank, or train all weights"
+        )
+    return ""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,12 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 from scaleright.catalog import accelerator
+from scaleright.costs import pretraining
 from scaleright.costs.platform_terms import rents
 from scaleright.costs.post_training import PostTrainingCost
+from scaleright.costs.pretraining_doubts import kept_share
 from scaleright.costs.pretraining_run import Cheapest
+from scaleright.decisions.plan_runs import SPOT, signed
 from scaleright.decisions.post_training import Job, Tables, job
 from scaleright.decisions.post_training_evidence import real_runs
 from scaleright.decisions.two_chips import RENT, SPEED, spread_apart
@@ -30,13 +33,25 @@ ROLLOUT = ("writing", "longest answers")
 NAN = float("nan")
 
 
+@lookup
+def kept_on(contract: Any, chips: Any) -> Any:
+    """Share of its time that a run on so many chips keeps [1]: on spot, servers are taken away and
+    it goes on from its last checkpoint; what stops other runs is in the time of real ones.
+
+    >>> 0.5 < kept_on("spot", 64) < kept_on("spot", 8) < 1
+    True
+    """
+    case = SimpleNamespace(**pretraining.reliability() | signed(SPOT))
+    return where(contract == SPOT, kept_share(case, chips), 1.0)
+
+
 @dataclass(frozen=True)
 class Bill:
     """What a case costs on a platform.
 
     job, hour : the run; an hour of one chip
     cost : by parts [USD]; NaN where it does not run at a price
-    beyond : time of real runs over that of their phases [1]
+    beyond : time of real runs over that of their phases, on spot with what interruptions cost [1]
     """
 
     job: Job
@@ -52,7 +67,8 @@ class Bill:
         """
         mine = where(chip == case.accelerator, case.rent_usd_per_hour, 0.0)
         hour = rents().paid(chip, case.contract, case.seller, mine)
-        found, beyond = job(tables, case, chip), real_runs().beyond * pace
+        found = job(tables, case, chip)
+        beyond = real_runs().beyond * pace / kept_on(case.contract, found.chips)
         labels = where(case.method == "rlvr", 0.0, case.labels * case.usd_per_label)
         usd = where(found.there & hour.there, hour.usd * price, NAN)
         return cls(found, hour, found.usd(usd, beyond, labels), beyond)
@@ -194,11 +210,15 @@ def _common(tables: Tables, case: Any) -> Any:
 
 @dataclass(frozen=True)
 class Doubts:
-    """What nobody knows of a run, and where the cost of its machines may lie (90 %) [USD]."""
+    """What nobody knows of a run, and where the cost of its machines may lie (90 %) [USD].
+
+    ends, moving : between which each unknown moves, and the bill that they move
+    """
 
     low: Any
     high: Any
     ends: Mapping[str, Ends]
+    moving: Bill
 
     @classmethod
     def of(cls, tables: Tables, case: Any, chip: Any) -> Self:
@@ -212,6 +232,7 @@ class Doubts:
             "time of real runs": Ends(pace, real.low, real.high),
             "price of an hour": Ends(price, *(where(loose, of, 1.0) for of in drift)),
         }
-        moving = Bill.of(tables, case, chip, pace, price).cost.machine_usd
-        low, high = (at(of, pace=1.0, price=1.0) for of in interval_of(moving, [*ends.values()]))
-        return cls(low, high, ends)
+        moving = Bill.of(tables, case, chip, pace, price)
+        found = interval_of(moving.cost.machine_usd, [*ends.values()])
+        low, high = (at(of, pace=1.0, price=1.0) for of in found)
+        return cls(low, high, ends, moving)

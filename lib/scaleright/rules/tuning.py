@@ -19,30 +19,11 @@ def tunable(
     """Groups with answers to compare, answers no longer than they may be, and adapters no wider
     than the model.
     """
-    from scaleright import catalog
+    case = SimpleNamespace(**locals())
+    from scaleright.decisions.post_training import untunable
 
-    if method in ("grpo", "rlvr") and answers_each < 2:
-        raise ValueError(
-            f"a group of {answers_each} answer has no other to compare it with; allowed for"
-            f" {method}: answers_each of 2 or more; ppo, whose critic needs no group, takes 1"
-        )
-    if method in ("ppo", "grpo", "rlvr") and answer_tokens > most_tokens:
-        raise ValueError(
-            f"answers of {answer_tokens:,} tokens in the mean are longer than the {most_tokens:,}"
-            " at which they are cut; allow longer ones"
-        )
-    shape = catalog.model(model)
-    hidden, context = shape.hidden, shape.max_context
-    if method in ("ppo", "grpo", "rlvr") and 0 < context < prompt_tokens + most_tokens:
-        raise ValueError(
-            f"a prompt of {prompt_tokens:,} and answers of up to {most_tokens:,} tokens are longer"
-            f" than the {context:,} that {model} was made for; cut answers sooner"
-        )
-    if trained == "LoRA" and lora_rank > hidden:
-        raise ValueError(
-            f"adapters of rank {lora_rank:,} are wider than the {hidden:,} of {model} itself; take"
-            " a lower rank, or train all weights"
-        )
+    if why := untunable(case):
+        raise ValueError(why)
 
 
 def tunes(
