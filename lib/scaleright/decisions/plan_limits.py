@@ -11,6 +11,7 @@ import numpy as np
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
 from scaleright.decisions.plan_runs import BUY, SPOT, Runs, Ways, runs_of
 from scaleright.decisions.plan_workload import LEAVES, Workload
+from scaleright.decisions.post_training_evidence import real_runs
 from scaleright.formulas import lookup
 from scaleright.units import duration, figure, usd
 
@@ -29,6 +30,12 @@ OF_TUNING: Sequence[tuple[Mapping[str, Any], str]] = (
     ({"trained": "LoRA"}, "train adapters alone (LoRA)"),
 )
 """The same of a model that is tuned."""
+
+
+@lookup
+def basis(of: Workload) -> str:
+    """How sure a refusal of a training, or of a tuning, is."""
+    return f"as sure as the model of post-training: {real_runs().basis}" if of.tunes else SURE
 
 
 @lookup
@@ -63,16 +70,11 @@ def more(parameter: str, asked: float, needed: float, says: str) -> Relaxation:
 
 @lookup
 def of_training(
-    of: Workload,
-    work: str,
-    tried: Sequence[Any],
-    ways: Ways,
-    allowed: np.ndarray,
-    sure: str = SURE,
+    of: Workload, work: str, tried: Sequence[Any], ways: Ways, allowed: np.ndarray
 ) -> Part:
     """The part of a plan whose run cannot be done: what breaks, and what would help.
 
-    tried : the runs under each contract; ways : all of them together; sure : of them
+    tried : the runs under each contract; ways : all of them together
     """
     usd_, days = ways.cash, ways.days
     there = allowed & (usd_ > 0)
@@ -117,7 +119,7 @@ def of_training(
         work=work,
         decision="This cannot be done as asked",
         number=f"{' and '.join(broken)}",
-        sure=sure,
+        sure=basis(of),
         because=f"no cluster that is offered keeps {_asked(of)}.",
         broken=Broken("; ".join(broken), relaxations),
         figures={
@@ -283,4 +285,4 @@ def unmet(
     )
 
 
-__all__ = ["SURE", "least_first", "more", "named_run", "of_training", "rounded", "unmet"]
+__all__ = ["SURE", "basis", "least_first", "more", "named_run", "of_training", "rounded", "unmet"]

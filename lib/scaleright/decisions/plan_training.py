@@ -16,7 +16,7 @@ from scaleright.decisions.build_buy import arrives, bought_as
 from scaleright.decisions.plan_limits import (
     LIFTED,
     OF_TUNING,
-    SURE,
+    basis,
     least_first,
     more,
     named_run,
@@ -43,7 +43,6 @@ from scaleright.decisions.plan_tuning import Tunings
 from scaleright.decisions.plan_tuning_steps import STEPS as TUNING_STEPS
 from scaleright.decisions.plan_tuning_steps import work_of
 from scaleright.decisions.plan_workload import STAYS, Workload
-from scaleright.decisions.post_training_evidence import real_runs
 from scaleright.formulas import search
 from scaleright.information import probability_cheaper, spread_between
 from scaleright.transformer.parameters import parameters
@@ -70,7 +69,7 @@ def plan_training(of: Workload) -> Part:
     limits = within(ways, asked) & allowed
     if limits.any():
         return _unsure(asked, work, ways, limits)
-    part = of_training(asked, work, every, ways, allowed, _basis(of))
+    part = of_training(asked, work, every, ways, allowed)
     broken = _holding(asked, name, tokens, part.broken)
     return replace(part, broken=broken and _lifted(of, name, tokens, broken))
 
@@ -83,11 +82,6 @@ def _asked(of: Workload) -> tuple[str, float, str]:
     name = of.model or USUAL_MODEL
     tokens = of.tokens or compute_optimal_tokens(name)
     return name, tokens, f"Train {name} on {count(tokens)} tokens"
-
-
-def _basis(of: Workload) -> str:
-    """How sure what is said of its runs is."""
-    return f"as sure as the model of post-training: {real_runs().basis}" if of.tunes else SURE
 
 
 def _least(tried: Sequence[Tried]) -> Any:
@@ -188,7 +182,7 @@ def _unsure(of: Workload, work: str, ways: Ways, limits: np.ndarray) -> Part:
         says,
         f"no cluster that is offered keeps {limits_of(of)} so surely.",
         helps,
-        _basis(of),
+        basis(of),
         usd=float(ways.usd[least if least is not None else quickest]),
     )
 
