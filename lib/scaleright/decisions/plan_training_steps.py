@@ -293,7 +293,7 @@ def levers(found: Found, changes: Mapping[str, Mapping[str, Any]] = LEVERS) -> S
             tried.append((1 - there / now["usd"], words, there, change))
     tried.sort(key=lambda one: (-figure(one[0], 3), one[1]))
     if not tried:
-        return Step("None of the levers tried makes the run cheaper.")
+        return Step("No lever that was tried makes the run cheaper.")
     saved, words, _, _ = tried[0]
     return Step(
         f"First {words}: {percent(saved)} less.",
