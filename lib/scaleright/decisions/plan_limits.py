@@ -69,6 +69,12 @@ def more(parameter: str, asked: float, needed: float, says: str) -> Relaxation:
 
 
 @lookup
+def measured(ways: Ways, there: np.ndarray) -> np.ndarray:
+    """Of some runs those on an architecture that the fit has seen; all where there is none."""
+    return there & ways.seen if (there & ways.seen).any() else there
+
+
+@lookup
 def of_training(
     of: Workload, work: str, tried: Sequence[Any], ways: Ways, allowed: np.ndarray
 ) -> Part:
@@ -77,9 +83,7 @@ def of_training(
     tried : the runs under each contract; ways : all of them together
     """
     usd_, days = ways.cash, ways.days
-    there = allowed & (usd_ > 0)
-    # those whose architecture the fit has seen, as everywhere; the others where there is none
-    there = there & ways.seen if (there & ways.seen).any() else there
+    there = measured(ways, allowed & (usd_ > 0))
     if not there.any():
         return _nowhere(of, work)
     deadline, budget = of.deadline_days or np.inf, of.budget_usd or np.inf

@@ -18,6 +18,7 @@ from scaleright.decisions.plan_limits import (
     OF_TUNING,
     basis,
     least_first,
+    measured,
     more,
     named_run,
     of_training,
@@ -71,7 +72,10 @@ def plan_training(of: Workload) -> Part:
         return _unsure(asked, work, ways, limits)
     part = of_training(asked, work, every, ways, allowed)
     broken = _holding(asked, name, tokens, part.broken)
-    return replace(part, broken=broken and _lifted(of, name, tokens, broken))
+    broken = broken and _lifted(of, name, tokens, broken)
+    if broken and (change := _unmeasured(asked, ways)) is not None:
+        broken = replace(broken, relaxations=[*broken.relaxations, change])
+    return replace(part, broken=broken)
 
 
 def _asked(of: Workload) -> tuple[str, float, str]:
@@ -108,6 +112,18 @@ def _lifted(of: Workload, name: str, tokens: float, broken: Broken) -> Broken:
             ((parameter, value),) = change.items()
             found.append(Relaxation(says, parameter, value, 1.0))
     return replace(broken, relaxations=least_first(found))
+
+
+def _unmeasured(of: Workload, ways: Ways) -> Relaxation | None:
+    """The cheapest run within the limits on an architecture that no published run was on."""
+    sure, there = surely(of, ways), sold(ways, of.data == STAYS) & ~ways.seen
+    if of.accelerator or (place := pick(sure, within(sure, of) & there, of)) is None:
+        return None
+    says = (
+        f"trust a speed that no published run has shown: {named_run(ways, place)} for"
+        f" {usd(float(ways.cash[place]))}"
+    )
+    return Relaxation(says, "accelerator", ways.rows[place]["accelerator"], 1.0)
 
 
 def _holding(of: Workload, name: str, tokens: float, broken: Broken | None) -> Broken | None:
@@ -147,12 +163,10 @@ def _tried(of: Workload, name: str, tokens: float, terms: tuple[tuple[str, str],
         for paid, contract in terms
     ]
     ways = Ways.together([runs.every(_keeps(of)) for runs in every])
-    allowed = sold(ways, of.data == STAYS)
+    allowed = measured(ways, sold(ways, of.data == STAYS))
     sure = surely(of, ways)
-    for these in (allowed & ways.seen, allowed):
-        if (place := pick(sure, within(sure, of) & these, of)) is not None:
-            return of, every, sure, allowed, place
-    return of, every, ways, allowed, None
+    place = pick(sure, within(sure, of) & allowed, of)
+    return of, every, ways if place is None else sure, allowed, place
 
 
 def _unsure(of: Workload, work: str, ways: Ways, limits: np.ndarray) -> Part:

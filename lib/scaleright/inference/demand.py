@@ -90,11 +90,11 @@ def requests_of(
     True
     """
     if isinstance(traffic, str):
-        spread = {of: kinds()[traffic][of] for of in SPREAD}
+        spread: list[Any] = [kinds()[traffic][of] for of in SPREAD]
     else:
         kind = choose(kinds(), traffic)
-        spread = {of: derived(of, kind[of]) for of in SPREAD}
-    return Load(input_tokens, output_tokens, cached_share, **spread)
+        spread = [derived(of, kind[of]) for of in SPREAD]
+    return Load(input_tokens, output_tokens, cached_share, spread[0], spread[1], spread[2])
 
 
 @lookup
