@@ -339,3 +339,19 @@ def test_idle_engines_change_which_way_is_cheapest(tables):
         assert (best in without) == (requests < 1e6)
     few, many = (found[of]["small, then medium"] / found[of]["large alone"] for of in (1e3, 1e8))
     assert few > 1 > many
+
+
+def test_a_tier_is_served_where_it_costs_less_for_each_share_of_requests():
+    chips = ["H100 SXM", "B200"]
+    tables = Tiers.of([SMALL, MEDIUM, LARGE], chips)
+    traffic = {"traffic": "conversation", "requests_per_day": 1e6, "accelerator": "cheapest"}
+    case = case_of(medium_on="cheapest", contract="cheapest", medium_pace=30.0, **traffic)
+    of = tables.served(case, "medium").own
+    every = [tables.own(case, "medium", chip).on_engines(1.0).usd.value for chip in chips]
+    assert min(every) < of.at_api.usd.value
+    assert of.at(1.0).usd.value == pytest.approx(min(every))
+    assert of.accelerator.value == chips[every.index(min(every))] and of.many.value == 2
+    few = given("share", 1e-3) * 1.0  # an engine for so few costs more than the API
+    assert of.on_engines(few).usd.value > of.at(few).usd.value == of.at_api.usd.value
+    closed = tables.served(case_of(large_on="cheapest", **traffic), "large")
+    assert closed.there.value and closed.own.asks(1.0).value
