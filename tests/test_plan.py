@@ -111,6 +111,7 @@ def test_a_stale_preset_is_named_with_its_line_and_the_nearest():
         ({"work": "study"}, "how many runs are compared"),
         ({"work": "train", "variants": 4}, "work = study"),
         ({"work": "train", "tokens": 1e7}, "ask for work = fine-tune"),
+        ({"work": "study", "variants": 9, "precision": "FP8"}, "of a training from scratch"),
         ({"work": "train", "trained": "LoRA"}, "nothing is tuned in work = train"),
         ({"work": "fine-tune"}, "how much text of your own"),
         ({"work": "fine-tune", "tokens": 1e7, "rounds": 9}, "post-train by rlvr or grpo or ppo"),

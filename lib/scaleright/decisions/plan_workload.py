@@ -339,6 +339,13 @@ def _of_the_work(of: Workload) -> Iterable[str]:
                     f"{name} = {value:g}: there is nothing to train in work = {of.work}; leave it"
                     f" out, or ask for work = {BOTH}"
                 )
+    for name, usual in (("precision", "usual"), ("tuning", "typical")):
+        taken = of.trains or (name == "tuning" and of.work == STUDY)
+        if (value := getattr(of, name)) != usual and not taken:
+            yield (
+                f"{name} = {value}: of a training from scratch; leave it out in work ="
+                f" {of.work}, or ask for work = {TRAIN}"
+            )
     yield from _of_tuning(of)
     if of.serves and of.requests_per_day is None:
         yield "requests_per_day: how much is there to serve? give it, such as 5000, or a trace file"
