@@ -74,10 +74,10 @@ def pick(ways: Ways, allowed: np.ndarray, of: Workload) -> int | None:
 
 @lookup
 def costs(ways: Ways, of: Workload) -> np.ndarray:
-    """By what runs are compared [USD]: what they cost; where chips have to be bought, what has to
-    be paid.
+    """By what runs are compared [USD]: what they cost; where chips have to be bought for a tuning,
+    what has to be paid.
     """
-    return ways.cash if of.data == STAYS else ways.usd
+    return ways.cash if of.tunes and of.data == STAYS else ways.usd
 
 
 @lookup
