@@ -14,6 +14,7 @@ from scaleright.claims import ledger, verdicts
 from scaleright.costs.batches import Batch
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import curves
+from scaleright.inference.demand import requests_of
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.server import require_server
@@ -37,7 +38,8 @@ CASE = Deployment(
 
 
 def test_the_headline_is_the_librarys():
-    said, load = answer(BOOK.notebook("inference_roofline").read_bytes()), Load(2000, 500)
+    said = answer(BOOK.notebook("inference_roofline").read_bytes())
+    load = requests_of("unknown", 2000, 500)
     point = curves([CASE])[0].at(64.0, load)
     hour = listed_hour("H100 SXM", STEADY).usd
     price = usd_per_million_tokens(4 * hour, point.beat.requests * 500 / point.step_s, 0.4)

@@ -76,7 +76,7 @@ def asked(pages: dict, case: Paid) -> dict[str, tuple]:
         paid_share = of.rent / of.case.rent_share
         found["pretraining_records"] = (of.hour.usd, paid_share, of.chip_hours, paid | record)
     of = pages["parallelism"]
-    if case.chip in of.networks:
+    if case.chip in of.terms:
         found["parallelism"] = (of.hour.usd, of.day, of.case.chips * 24.0, chip)
     of = pages["architecture_bets"]
     if case.chip in of.hours and market.listed_hour(*case):

@@ -27,6 +27,7 @@ WITH_ROWS = {
     "inference_roofline",
     "load_of_a_day",
     "memory_wall",
+    "model_routing",
     "parallelism",
     "plan",
     "pretraining_cost",

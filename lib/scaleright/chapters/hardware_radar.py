@@ -386,10 +386,10 @@ def rented_and_owned() -> Display:
 
 def joined(new: placing.Lead, place: Any) -> Display:
     """How high the first of the chips would come that nobody submitted."""
-    then = where(new.next_chip != "", charts.phrase(", then the {new.next_chip}"), "")
+    after = where(new.next_chip != "", charts.phrase(", then the {new.next_chip}"), "")
     return charts.sentence(
         "Of the chips that nobody submitted here, the {new.chip} would rank highest, with"
-        " {new.points:number 3} points in place {place:whole}{then}. But nobody"
+        " {new.points:number 3} points in place {place:whole}{after}. But nobody"
         " has shown that software reaches their datasheets' speed on this work; the table of"
         " stand-ins says how far off that can be.",
         provided=new.chip != "",

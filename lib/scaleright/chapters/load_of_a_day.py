@@ -182,14 +182,14 @@ def seats(case: Any, fleet: DayFleet) -> Display:
         " {more:whole engines} of them stand by for those that are taken away."
     )
     spare = where(more > 0, spare, "")
-    kept = charts.phrase(" With {stand_by:whole engines} lost the promise is still kept.")
-    kept = where(stand_by > 0, kept, "")
+    safe = charts.phrase(" With {stand_by:whole engines} lost the promise is still kept.")
+    safe = where(stand_by > 0, safe, "")
     return charts.sentence(
         "At the busiest time {peak:requests a second} would fill <strong>{filled:number 2}"
         " slots</strong> if nobody waited. In this trace one request in twenty meets a load at"
         " least {swing:percent 2} above the mean. Your promise therefore takes {taken:number 2}"
         " slots, those of {fleet.busiest:number 2} engines. {fleet.peak:whole engines} run, so"
-        " even the peak reaches only {full:percent} utilization.{spare}{kept}",
+        " even the peak reaches only {full:percent} utilization.{spare}{safe}",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )

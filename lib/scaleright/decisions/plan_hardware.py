@@ -62,7 +62,8 @@ class Compared:
             return ""
         return (
             f"the comparison takes {self.own_chips:,.0f} {taken} for {chips:,.0f} here: its"
-            " requests are all of the mean length, these are as unequal as in the published hour"
+            " requests have your mean lengths, these are those of the published hour at the pace of"
+            " yours, and keep what fits of their prefixes"
         )
 
     def says(self, taken: str, known: tuple[str, ...]) -> str:
