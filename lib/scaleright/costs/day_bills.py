@@ -64,9 +64,11 @@ def days_until_spent(usd_per_day, change_per_year, budget_usd):
     """
     rate = log(1 + change_per_year) / DAYS_PER_YEAR
     flat = (rate < 1e-7) & (rate > -1e-7)
-    rest = 1 + where(flat, 0.0, rate) * budget_usd / usd_per_day
-    grown = log(maximum(rest, 1e-12)) / where(flat, 1.0, rate)
-    return where(flat, budget_usd / usd_per_day, where(rest > 0, grown, float("inf")))
+    even = budget_usd / usd_per_day
+    change = where(flat, 0.0, rate) * even
+    grown = log(maximum(1 + change, 1e-12)) / where(flat, 1.0, rate)
+    grown = where((change < 1e-7) & (change > -1e-7), even * (1 - change / 2), grown)  # no digits
+    return where(1 + change > 0, grown, float("inf"))
 
 
 class Plan(NamedTuple):
