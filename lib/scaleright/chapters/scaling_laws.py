@@ -9,25 +9,51 @@ import pandas as pd
 from scaleright import charts
 from scaleright import scaling_laws as laws
 from scaleright.charts import Controls, Display
+from scaleright.charts import platforms as marks
 from scaleright.charts.dots import dots
 from scaleright.costs.model_life import Life, SizeDoubts
+from scaleright.costs.pretraining_run import Cheapest
 from scaleright.information import Choice
-from scaleright.market import PaidHour
+from scaleright.market import BEST, PaidHour
 from scaleright.ops import first_case, maximum, minimum, where
 from scaleright.quantity import Quantity
 from scaleright.units import MINUS, si
 
 LOG = {"log_x": True, "log_y": True}
+NOWHERE = "No accelerator that clusters are built of is rented out so and serves in that format."
+"""Why there is no answer where the cheapest accelerator is asked for."""
+LEAST_LOSS = (
+    "<strong>{case.budget_usd:usd}</strong> buys {flop:si FLOP} of training on the"
+    " {case.accelerator} at {hour.usd:usd} an hour ({hour.counted}){many}. The lowest loss"
+    " comes from <strong>{size:count} parameters on {tokens:count} tokens</strong>,"
+    " {ratio:number 2} tokens a parameter. "
+)
+"""What the budget buys, of the names of `answer`."""
 ACROSS = "times compute-optimal size"
 
 
-def controls(declared: Any, chips: Mapping[str, Mapping]) -> Controls:
-    """The chapter's controls: the share of peak in training follows the chip."""
-    return charts.controls(declared).follow("accelerator", chips, mfu="mfu")
+def controls(declared: Any) -> Controls:
+    """The chapter's controls."""
+    return charts.controls(declared)
 
 
-def _further(life: Life, hour: Any, flop: Any, repeats: laws.Repeats, freely: laws.Model) -> Any:
-    """What the budget buys, and how often the smaller model sees its data."""
+def _of_many(asked: Any, compared: Cheapest) -> Any:
+    """Of how many chips the one that is taken is the cheapest, in words."""
+    many = charts.phrase(", the cheapest of {compared.many:whole} accelerators to train on")
+    return where(asked.accelerator == BEST, many, "")
+
+
+def _known(asked: Any, compared: Cheapest) -> list[tuple[Any, str]]:
+    """Whether there is a chip to answer for, and why not."""
+    named = asked.accelerator != BEST
+    own = (named | (asked.rent_usd_per_hour == 0), "A budget " + marks.NAMELESS)
+    return [own, (named | (compared.usd > 0), NOWHERE)]
+
+
+def _further(
+    life: Life, hour: Any, flop: Any, many: Any, repeats: laws.Repeats, freely: laws.Model
+) -> Any:
+    """What the budget buys and how often the smaller sees its data; many : of how many chips."""
     case, ratio, passes = life.case, life.best.ratio, repeats.passes
     over = charts.phrase("in {passes:passes 2} over your unique tokens")
     most = over + ", beyond which a repeat teaches less and less"
@@ -35,8 +61,8 @@ def _further(life: Life, hour: Any, flop: Any, repeats: laws.Repeats, freely: la
     over = first_case([(passes <= 1, "without a repeat of your unique tokens"), (held, most)], over)
     return charts.phrase(
         "The budget buys {flop:si FLOP} on the {case.accelerator} at {hour.usd:usd} an hour"
-        " ({hour.counted}); the larger model has {ratio:number 2} tokens a parameter. The smaller"
-        " one is trained {over}."
+        " ({hour.counted}){many}; the larger model has {ratio:number 2} tokens a parameter. The"
+        " smaller one is trained {over}."
     )
 
 
@@ -57,7 +83,8 @@ def _no_smaller(life: Life, freely: laws.Model) -> Any:
 
 
 def answer(
-    case: Any,
+    asked: Any,
+    compared: Cheapest,
     hour: PaidHour,
     flop: Quantity,
     life: Life,
@@ -70,24 +97,20 @@ def answer(
 ) -> Display:
     """The answer card: the model of least loss for the budget, and the cheapest over its life.
 
+    asked, compared : as the reader asks, and the chip on which a FLOP of training costs least
     saved : share of the cost over the life; doubts : of the size; sure : which model costs less
     repeats : of the unique tokens by the cheapest; freely : that one if unique tokens never ran
     short; unseen : how well larger runs were predicted
     """
-    lifetime, (range_low, range_high) = case.lifetime_tokens, doubts.between
+    case, (range_low, range_high) = life.case, doubts.between
+    lifetime, many = case.lifetime_tokens, _of_many(asked, compared)
     (size, tokens), ratio, (smaller, longer) = life.best, life.best.ratio, life.cheapest
     (refused, instead), why = life.service.weights.refusal, _no_smaller(life, freely)
-    largest, pays, per = si(unseen.largest, "FLOP", 2), saved > 0, longer / smaller
-    words = (
-        "<strong>{case.budget_usd:usd}</strong> buys {flop:si FLOP} of training on the"
-        " {case.accelerator} at {hour.usd:usd} an hour ({hour.counted}). The lowest loss comes from"
-        " <strong>{size:count} parameters on {tokens:count} tokens</strong>, {ratio:number 2}"
-        " tokens a parameter. "
-    )
+    pays, per = saved > 0, longer / smaller
     likely, loss = charts.odds(sure, pays, "the smaller one", " over its life")
-    far = charts.phrase(" At {per:whole} tokens a parameter, beyond its data, the law flatters it.")
-    far = where(per > unseen.densest, far, "")
-    also = where(pays, _further(life, hour, flop, repeats, freely) + loss, "")
+    far = " At {per:whole} tokens a parameter, beyond its data, the law flatters it."
+    far = where(per > unseen.densest, charts.phrase(far), "")
+    also = where(pays, _further(life, hour, flop, many, repeats, freely) + loss, "")
     return charts.answer_card(
         "Train {smaller:count} parameters on {longer:count} tokens, not {size:count} on"
         " {tokens:count}.",
@@ -99,13 +122,11 @@ def answer(
         " the larger.{far}",
         "{also}",
         provided=pays,
-        otherwise=words + "{why}",
+        otherwise=LEAST_LOSS + "{why}",
         always=True,
         range="{range_low:count} to {range_high:count} parameters for the larger (90 %)",
         as_of="{hour.age} (rents)",
-        model_error="loss of runs larger than all that were fitted:"
-        f" {charts.say(unseen.median, 'percent')} at the median,"
-        f" {charts.say(unseen.most, 'percent')} at most ({unseen.large} runs of up to {largest})",
+        model_error=_extrapolated(unseen),
         headline="size",
         quantities={
             "size": (size, "count"),
@@ -114,7 +135,20 @@ def answer(
             "smaller_cheaper_probability": (sure.probability, "percent"),
             "expected_loss_usd": (sure.expected_loss, "usd"),
         },
-        besides=[(hour.there, "{hour.why}."), (~refused, "{case.accelerator}: {instead}")],
+        besides=[
+            *_known(asked, compared),
+            (hour.there, "{hour.why}."),
+            (~refused, "{case.accelerator}: {instead}"),
+        ],
+    )
+
+
+def _extrapolated(unseen: laws.Extrapolation) -> str:
+    """How well larger runs were predicted, in words."""
+    median, most = (charts.say(of, "percent") for of in (unseen.median, unseen.most))
+    return (
+        f"loss of runs larger than all that were fitted: {median} at the median, {most} at most"
+        f" ({unseen.large} runs of up to {si(unseen.largest, 'FLOP', 2)})"
     )
 
 
@@ -154,11 +188,18 @@ def plane(
 
 
 def bills(
-    case: Any, bill: Any, less: Any, price_ratio: Quantity, kept: Quantity, even: Quantity
+    case: Any,
+    bill: Any,
+    less: Any,
+    price_ratio: Quantity,
+    trained: Any,
+    kept: Quantity,
+    even: Quantity,
 ) -> Display:
     """What the compute-optimal model and the cheapest one cost in training and in service [USD].
 
-    kept : share of peak in service; even : tokens in service from which the cheapest pays
+    trained, kept : share of peak in training and in service
+    even : tokens in service from which the cheapest pays
     """
     return charts.sentence(
         "The compute-optimal model costs {bill.training_usd:usd} to train and"
@@ -166,7 +207,7 @@ def bills(
         " {less.training_usd:usd} to train and {less.service_usd:usd} to serve. It pays once you"
         " serve more than {even:count 2} tokens. A FLOP in service costs {price_ratio:times 2}"
         " what it costs in training: serving reaches {kept:percent} of the chips' peak and uses"
-        " {case.utilization:percent} of the paid hours, training {case.mfu:percent} of peak."
+        " {case.utilization:percent} of the paid hours, training {trained:percent} of peak."
     )
 
 

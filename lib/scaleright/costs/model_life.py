@@ -38,11 +38,10 @@ BEST = serving_doubts.BEST | {"run_pace": 1.0}
 class Life:
     """Two models of one loss, and what a FLOP of each kind costs.
 
-    case : lifetime_tokens, mfu, serving_mfu (0 for that of `service`), utilization, contract and
-        rent_usd_per_hour
+    case : lifetime_tokens, mfu (0 for the usual), serving_mfu (0 for that of `service`),
+        utilization, contract and rent_usd_per_hour
     best, cheapest : the compute-optimal model, and the cheapest over its life
     train, serve : a FLOP in training and in service [USD]
-    usual_mfu : the share of the peak in training where the reader sets none [1]
     service : what a chip keeps in service
     """
 
@@ -51,7 +50,6 @@ class Life:
     cheapest: Model
     train: Any
     serve: Any
-    usual_mfu: Any
     service: InService
 
     @property
@@ -67,7 +65,7 @@ class Life:
         own = self.case.serving_mfu > 0
         known = (where(own, 1.0, end) for end in (self.service.low, self.service.high))
         _, _, ends = serving_doubts.unknowns(self.case, *known)
-        return ends | {PACE: run_pace(self.case.mfu == self.usual_mfu)}
+        return ends | {PACE: run_pace(self.case.mfu == 0)}
 
     def choice(self, law: Law, draws: Law) -> Choice:
         """The cheapest over its life or the compute-optimal one, by what each costs [USD]; both the
@@ -113,19 +111,19 @@ class SizeDoubts:
     between: tuple[Any, Any]
 
     @classmethod
-    def of(cls, flop: Quantity, case: Any, usual_mfu: Any, law: Law, draws: Law) -> Self:
+    def of(cls, flop: Quantity, case: Any, law: Law, draws: Law) -> Self:
         """Of a budget: rents until the run is made, the pace of real runs, and the fit.
 
         Parameters
         ----------
         flop : that the budget buys [FLOP]
-        case, usual_mfu : as of `Life`
+        case : as of `Life`
         law, draws : the fit, and resampled ones
         """
         off = range_factor(flop, **spread(draws))
         loose = unfixed(case.contract, case.rent_usd_per_hour)
         ahead, ends = serving_doubts.load_and_rent(case.utilization, loose)
-        pace, fit = run_pace(case.mfu == usual_mfu), given("fit", 1.0)
+        pace, fit = run_pace(case.mfu == 0), given("fit", 1.0)
         bought = flop / (ahead * pace.parameter)
         moving = compute_optimal_parameters(bought, **law.terms) * fit
         of = {serving_doubts.RENT: ends[serving_doubts.RENT], PACE: pace}

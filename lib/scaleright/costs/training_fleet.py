@@ -12,14 +12,18 @@ import numpy as np
 from scaleright.catalog import accelerator, accelerators, model, remembered, shared
 from scaleright.costs.clusters import cluster_chips, goodput
 from scaleright.costs.fastest_steps import SIZES, fastest_steps, seconds_to_loss, usual_critical
+from scaleright.costs.platform_terms import trust
 from scaleright.costs.platforms import BATCHES
 from scaleright.costs.pretraining import STEP_PARTS, cluster_chip, reliability, run_chip_hours
+from scaleright.costs.pretraining_run import Cheapest
+from scaleright.costs.rent import compute_usd
 from scaleright.costs.whole_runs import BEST_QUARTER, TYPICAL, whole_runs
 from scaleright.formulas import counting, lookup, search
 from scaleright.inference.demand import UNKNOWN, Demand, requests_of
 from scaleright.inference.formats import FORMATS, USUAL
 from scaleright.inference.node_speed import Engines, Weights, node_speed
-from scaleright.market import listed_hour, matmul_chips
+from scaleright.market import Hours, listed_hour, matmul_chips
+from scaleright.ops import where
 from scaleright.quantity import Table, evaluate, given
 from scaleright.transformer.flops import inference_flop, training_flop
 from scaleright.transformer.parameters import parameters
@@ -166,6 +170,33 @@ def terms() -> dict[str, dict[str, float]]:
     """
     known = matmul_chips()
     return {name: known[name] | {"mfu": share_of_peak(name)} for name in cluster_chips()}
+
+
+@lookup
+def compared() -> tuple[str, ...]:
+    """The chips that clusters are built of whose architecture the fit of steps has seen."""
+    return tuple(name for name in cluster_chips() if trust()["dense", name, "BF16"]["seen"])
+
+
+def cheapest_compute(asked: Any, hours: Hours) -> Cheapest:
+    """The chip on which a FLOP of training costs least [USD], of those that are `compared` and
+    serve in the format that is asked for.
+
+    asked : contract, seller, precision, and mfu, 0 for what each chip keeps (`terms`)
+
+    >>> from types import SimpleNamespace
+    >>> asked = dict(contract="on demand", seller="median", precision="usual", mfu=0.0)
+    >>> found = cheapest_compute(SimpleNamespace(**asked), Hours([*terms()]))
+    >>> str(found.platform), 0.1e-18 < float(found.usd) < 10e-18
+    ('B300', True)
+    """
+    usd = {}
+    for name in compared():
+        chip, hour = terms()[name], hours.paid(name, asked.contract, asked.seller, 0.0)
+        kept = where(asked.mfu > 0, asked.mfu, chip["mfu"])
+        cost = compute_usd(1.0, chip["bf16_flops"], kept, hour.usd)
+        usd[name] = where(in_service(name, asked.precision).share > 0, cost, float("nan"))
+    return Cheapest.of(usd)
 
 
 @lookup

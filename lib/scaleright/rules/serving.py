@@ -1,6 +1,7 @@
 """Rules about engines that serve a model in a format, at a pace."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 
 def served_as(model: str, accelerator: str, precision: str) -> None:
@@ -12,10 +13,17 @@ def served_as(model: str, accelerator: str, precision: str) -> None:
 
 
 def served_in(accelerator: str, precision: str) -> None:
-    """A chip that serves the model which stands for others in a format."""
-    from scaleright.costs.training_fleet import MODEL
+    """A chip that serves the model that stands for others in a format, or the cheapest one."""
+    from scaleright import market
+    from scaleright.costs.training_fleet import MODEL, compared
 
-    served_as(MODEL, accelerator, precision)
+    if accelerator != market.BEST:
+        return served_as(MODEL, accelerator, precision)
+    *others, last = compared()
+    for name in others:
+        with suppress(LookupError, ValueError):
+            return served_as(MODEL, name, precision)
+    return served_as(MODEL, last, precision)
 
 
 def both_serve(bet: str, rival: str, mixture: str, dense: str, precision: str) -> None:
