@@ -10,6 +10,7 @@ bounds how full it may be. `fleet_events` simulates the same fleet step by step.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from scaleright.formulas import NON_NEGATIVE, closed_form, lookup, search
@@ -20,7 +21,12 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
 from scaleright.inference.paid_engines import Fleet, whole_engines
 from scaleright.inference.reading_queue import late_reading_wait_s, reading_wait_s
-from scaleright.inference.traffic import NINETEEN_OF_TWENTY, bunching_in, load_at
+from scaleright.inference.traffic import (
+    NINETEEN_OF_TWENTY,
+    bunching_in,
+    concentration,
+    load_gathered,
+)
 from scaleright.ops import ceil, floor, maximum, minimum, sqrt, where
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
@@ -76,9 +82,14 @@ class Traffic:
         """Requests in a second on average, those that wait among them [1/s]."""
         return self.requests_per_day / (HOURS_PER_DAY * SECONDS_PER_HOUR)
 
+    @cached_property
+    def _gathered(self) -> Any:
+        return concentration(self.peak_to_mean)
+
     def at_hour(self, hour: Any) -> Any:
         """Requests in a second at an hour that do not wait [1/s]."""
-        return (1 - self.waits) * self.mean_per_s * load_at(hour, self.peak_to_mean)
+        load = load_gathered(hour, self.peak_to_mean, self._gathered)
+        return (1 - self.waits) * self.mean_per_s * load
 
     @property
     def peak_per_s(self) -> Any:

@@ -191,8 +191,13 @@ def load_at(hour, peak_to_mean):
     >>> round(load_at(14.0, 1.7), 2), round(load_at(2.0, 1.7), 2)
     (1.7, 0.49)
     """
+    return load_gathered(hour, peak_to_mean, concentration(peak_to_mean))
+
+
+def load_gathered(hour, peak_to_mean, gathered):
+    """The same of a day of which the `concentration` is known [1]."""
     away = cos(_ANGLE * (hour - PEAK_HOUR)) - 1
-    return peak_to_mean * exp(concentration(peak_to_mean) * away)
+    return peak_to_mean * exp(gathered * away)
 
 
 @lookup

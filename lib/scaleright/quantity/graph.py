@@ -316,7 +316,12 @@ def computed(operation: Operation, values: Iterable[Any]) -> Any:
     a number.
     """
     with np.errstate(all="ignore"):
-        found = operation.compute(*map(_as_on_a_page, values))
+        return unguarded(operation, values)
+
+
+def unguarded(operation: Operation, values: Iterable[Any]) -> Any:
+    """The same where NumPy has been told not to warn: once for many."""
+    found = operation.compute(*map(_as_on_a_page, values))
     alone = isinstance(found, np.generic) or (isinstance(found, np.ndarray) and not found.ndim)
     return found.item() if alone else found
 
@@ -347,7 +352,8 @@ def in_order(
         if node is None:  # all that the next one is computed from is there
             order[waiting.pop()] = None
         elif node not in order and node not in known:
-            waiting += (node, None)
             if node.operands and not (there and node.parameter in there):
-                waiting += node.operands
+                waiting += (node, None, *node.operands)
+            else:
+                order[node] = None
     return list(order)

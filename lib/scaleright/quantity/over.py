@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,30 @@ def over(
     given = {parameter(of) or "": np.asarray(values) for of, values in rows.items()}
     found = RowSet(name, Rows(given, wanted))
     here = functools.cache(lambda: _evaluated(found.rows))
-    return {field: _listed(found, field, here) for field in wanted}
+    behind = _parameters_behind(in_order(wanted.values()))
+
+    def moves(node: Quantity) -> bool:  # with the rows, one `derived` among them
+        return any(of.parameter in given for of in behind[node])
+
+    free = {of: [it for it in behind[of] if not moves(it)] for of in wanted.values()}
+    return {
+        field: _listed(found, field, here, behind[of], free[of]) for field, of in wanted.items()
+    }
+
+
+def _parameters_behind(order: Iterable[Quantity]) -> dict[Quantity, tuple[Quantity, ...]]:
+    """The parameters that each quantity is made of, in the order of `in_order`, itself among them;
+    most are made of the same ones, so that these are one tuple.
+    """
+    found: dict[Quantity, tuple[Quantity, ...]] = {}
+    for node in order:
+        parts = [*{id(of): of for of in map(found.__getitem__, node.operands[::-1])}.values()]
+        these = parts[0] if parts else ()
+        if len(parts) > 1:
+            every = tuple(dict.fromkeys(chain(*parts)))
+            these = every if len(every) > len(these) else these
+        found[node] = (*these, node) if node.parameter else these
+    return found
 
 
 def _evaluated(rows: Rows) -> dict[str, Any]:
@@ -60,19 +84,20 @@ def _evaluated(rows: Rows) -> dict[str, Any]:
     return dict(zip(rows.wanted, evaluate(rows.wanted.values(), values), strict=True))
 
 
-def _listed(of: RowSet, field: str, here: Callable[[], Mapping[str, Any]]) -> Quantity:
+def _listed(
+    of: RowSet,
+    field: str,
+    here: Callable[[], Mapping[str, Any]],
+    behind: Sequence[Quantity],
+    free: Sequence[Quantity],
+) -> Quantity:
     """A wanted quantity at each row.
 
     here : what all that is wanted is at each row and at the case
+    behind, free : the parameters that it is made of, and those that do not move with the rows
     """
     wanted, rows = of.rows.wanted[field], of.rows.given
-    order = in_order([wanted])
-    moving = set[Quantity]()  # with the rows, one `derived` among them
-    for node in order:
-        if node.parameter in rows or any(i in moving for i in node.operands):
-            moving.add(node)
-    free = [node for node in order if node.parameter and node not in moving]
-    read = {node.parameter for node in order}
+    read = {node.parameter for node in behind}
     names = [node.parameter or "" for node in free]
     size = len(next(iter(rows.values())))
 

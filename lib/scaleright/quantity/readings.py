@@ -23,6 +23,7 @@ from scaleright.quantity.graph import (
     control,
     in_order,
     parameter,
+    unguarded,
     value_of,
 )
 from scaleright.quantity.packed import PACKED_ELEMENT
@@ -45,12 +46,16 @@ def evaluate(wanted: Iterable[Quantity], case: Mapping[str, Any]) -> list[Any]:
     order = in_order(wanted)
     _refuse_strangers(order, case)
     values: dict[Quantity, Any] = {}
-    for node in order:
-        if node.parameter in case:
-            values[node] = case[node.parameter]
-        elif any(i in values for i in node.operands):
-            inputs = (values.get(i, i.value) if isinstance(i, Quantity) else i for i in node.inputs)
-            values[node] = computed(node.operation, inputs)
+    moving = values.keys()
+    with np.errstate(all="ignore"):
+        for node in order:
+            if node.parameter in case:
+                values[node] = case[node.parameter]
+            elif not moving.isdisjoint(node.operands):
+                inputs = [
+                    values.get(i, i.value) if isinstance(i, Quantity) else i for i in node.inputs
+                ]
+                values[node] = unguarded(node.operation, inputs)
     return [values.get(node, node.value) for node in wanted]
 
 
@@ -106,7 +111,7 @@ def at(wanted: Quantity, **case: Any) -> Any:
     for node in in_order([wanted], there=kept):
         if node.parameter in case:
             there[node] = case[node.parameter]
-        elif node.parameter not in kept and any(i in there for i in node.operands):
+        elif node.parameter not in kept and not there.keys().isdisjoint(node.operands):
             inputs = [there.get(i, i) if isinstance(i, Quantity) else i for i in node.inputs]
             there[node] = _made_of(node.operation, inputs)
     return there.get(wanted, wanted)
