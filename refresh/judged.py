@@ -1,6 +1,6 @@
 """Store what is fitted to the measurements: `python -m refresh.judged` writes the tables of
-constants, `data/serving_errors.csv` from `validate serving` and `energy`, and what the errors of
-two chips have in common.
+constants, `data/serving_errors.csv` from `validate serving` and `energy`, what the errors of two
+chips have in common, and how long the phases of published runs of post-training take.
 
 Fitting the constants anew for every group left out takes half a minute; a page must not. Rows that
 no fit sees are predicted by the stored constants: where those moved, run it again. A test holds all
@@ -13,6 +13,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+from scaleright.decisions import post_training_evidence
 from scaleright.validation import energy, in_common, kinds, serving, training, whole_runs
 
 from refresh.tables import Row, table_text
@@ -22,6 +23,7 @@ TABLE = "serving_errors"
 KINDS = ("serving", "energy")
 FITTED = {"training": training, "pretraining": whole_runs, "serving": serving, "energy": energy}
 """What has a table of constants."""
+FOUND = {"errors_in_common": in_common, "post_training_phases": post_training_evidence}
 _SAME = (
     "run",
     "source",
@@ -76,7 +78,7 @@ def texts() -> dict[str, str]:
     fitted = {f"{kind}_constants": judge for kind, judge in FITTED.items()}
     found = {
         name: judge.refit().to_csv(index=False, lineterminator="\n")
-        for name, judge in (fitted | {"errors_in_common": in_common}).items()
+        for name, judge in (fitted | FOUND).items()
     }
     return found | {TABLE: table_text(rows(), schema)}
 

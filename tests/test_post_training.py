@@ -8,9 +8,11 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scaleright.catalog import table
 from scaleright.costs.post_training import (
     Round,
     engine_steps,
@@ -28,7 +30,7 @@ from scaleright.decisions.post_training import (
     job,
 )
 from scaleright.decisions.post_training_choice import first_fit
-from scaleright.decisions.post_training_evidence import flop_beside, judged_runs, real_runs
+from scaleright.decisions.post_training_evidence import flop_beside, judged_runs, real_runs, refit
 from scaleright.order_statistics import longest_over_mean
 from scaleright.quantity.graph import value_of
 from scaleright.rules import RULES
@@ -209,6 +211,11 @@ def test_published_rounds_take_longer_than_their_phases_and_are_predicted_by_oth
     for name, of in mine.groupby("model"):
         others = mine[mine["model"] != name].groupby("model")["ratio"].median().median()
         assert np.allclose(of["predicted"] / of["phases"], others)
+
+
+def test_the_phases_that_are_stored_are_those_of_the_model():
+    stored, anew = table("post_training_phases").fillna({"why": ""}), refit()
+    pd.testing.assert_frame_equal(stored, anew, check_dtype=False)
 
 
 def test_work_of_instructgpt_is_counted_within_a_tenth():

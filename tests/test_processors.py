@@ -19,7 +19,7 @@ from scaleright.press import Book
 BOOK = Book(ROOT)
 FITS = (
     *("training_constants", "serving_constants", "energy_constants"),
-    *("serving_errors", "errors_in_common"),
+    *("serving_errors", "errors_in_common", "post_training_phases"),
 )
 STORED = {
     "chapters": [BOOK.notebook(name) for name in BOOK.chapters()],

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import fact, model, remembered, shared, table
+from scaleright.catalog import fact, model, remembered, table
 from scaleright.decisions.post_training import ALL, Tables, job
 from scaleright.formulas import lookup, search
 from scaleright.inference.engine_tables import engines_in
@@ -26,6 +26,7 @@ NEEDED = {
     "answer_tokens": "the mean lengths of its texts are not stated",
 }
 """What a row must state to be predicted, and what is said where it does not."""
+SOURCE = "scalerightposttraining"
 MEASURES = {"seconds of a round": SECONDS_PER_HOUR, "hours": 1.0}
 """Units of what was measured over an hour [1]."""
 
@@ -63,14 +64,23 @@ def _predicted(row: dict[str, Any]) -> tuple[float, str]:
 
 
 @search
-@shared
+def refit() -> pd.DataFrame:
+    """The table `post_training_phases`, found anew: of each published run the time that its phases
+    take, or why there is none.
+    """
+    rows = table("post_training_runs")
+    found = [(row["run"], *_predicted(row), SOURCE) for row in rows.to_dict("records")]
+    return pd.DataFrame(found, columns=["run", "phases", "why", "source"])
+
+
+@lookup
 def published_runs() -> pd.DataFrame:
     """Published runs with the time that their phases take (`phases`, in the unit of `measured`),
     real over predicted (`ratio` [1]), and why one has none (`why`).
     """
-    rows = table("post_training_runs")
-    found = [_predicted(row) for row in rows.to_dict("records")]
-    rows["phases"], rows["why"] = zip(*found, strict=True)
+    phases = table("post_training_phases").drop(columns="source")
+    rows = table("post_training_runs").merge(phases, on="run", how="left")
+    rows["why"] = rows["why"].fillna("")
     rows["ratio"] = rows["measured"] / rows["phases"]
     return rows
 
