@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, islice, product
 from types import SimpleNamespace
 from typing import Any, Self
+
+import numpy as np
 
 from scaleright.catalog import shared
 from scaleright.formulas import lookup, search
@@ -13,10 +15,12 @@ from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.formats import USUAL
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
+from scaleright.inference.nodes import together
 from scaleright.inference.prefix_cache import kept_share, stays_s
 from scaleright.inference.traffic import TRACES, trace_terms
 from scaleright.market import Hours
 from scaleright.ops import where
+from scaleright.order import noiseless
 from scaleright.quantity import choose, given
 from scaleright.training.goodput import available_share
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
@@ -49,8 +53,8 @@ class DayChoices:
     def of(cls, models: Sequence[str], accelerators: Sequence[str]) -> Self:
         """Those of some models on some accelerators."""
         traces = {name: trace_terms(name) for name in TRACES}
-        of = product(models, accelerators, traces)
-        kept: dict[tuple[str, ...], dict[str, Any]] = {key: {"kept": fitting(*key)} for key in of}
+        fits = _fitting(tuple(models), tuple(accelerators))
+        kept = {key: {"kept": share} for key, share in fits.items()}
         return cls(Engines.of(models, accelerators, ()), traces, Hours(accelerators), kept)
 
     def usual(self) -> dict[str, dict[str, Any]]:
@@ -109,7 +113,6 @@ def _load(terms: Mapping[str, Any], cached_share: Any) -> Load:
 
 
 @search
-@shared
 def fitting(model: str, accelerator: str, trace: str) -> float:
     """Share of what a cache of everything would hold of the prompts of a trace that the memory of
     an engine holds beside its requests at the busiest time [1]; 1 where there is no engine.
@@ -120,23 +123,36 @@ def fitting(model: str, accelerator: str, trace: str) -> float:
     >>> 0.1 < fitting("Llama-3.3-70B", "H100 SXM", "long conversation") < 0.9
     True
     """
-    terms = trace_terms(trace)
-    load = _load(terms, terms["cached_share"])
-    terms = terms["long_tokens"], terms["bunching"]
-    found = [(0.0, 1.0)]
-    for one in engines_in(model, accelerator)[1]:
-        if one.slots(load) < 1:
-            continue
-        kept, of = 1.0, None
-        for _ in range(_TURNS):  # half of the way each turn, since less kept is more to keep
-            now = replace(load, cached_share=load.cached_share * kept)
-            of = DayEngine.of(one, Traffic(1.0, 0.0, 1.0, now, *terms, _PACE, _PROMISE_S))
-            rate = float(of.filled * of.requests_per_s)
-            running = float(of.filled * of.seats)
-            kept = (kept + float(kept_share(float(stays_s(one, now, running, rate))))) / 2
-        if of is not None and of.kept:
-            found.append((float(of.filled * of.requests_per_s / of.chips), round(kept, 3)))
-    return max(found)[1]
+    return _fitting((model,), (accelerator,))[model, accelerator, trace]
+
+
+@shared
+def _fitting(
+    models: tuple[str, ...], accelerators: tuple[str, ...]
+) -> Mapping[tuple[str, str, str], float]:
+    """That of some models on some accelerators for every trace, found at once."""
+    every = {pair: engines_in(*pair)[1] for pair in product(models, accelerators)}
+    found = {(*pair, trace): 1.0 for pair in every for trace in TRACES}
+    if not any(every.values()):
+        return found
+    one, terms = together([*chain(*every.values())]), [trace_terms(name) for name in TRACES]
+    of_each = {name: np.array([of[name] for of in terms]) for name in terms[0]}
+    load = _load(of_each, of_each["cached_share"])
+    of_traces = of_each["long_tokens"], of_each["bunching"].T[:, None]
+    kept: Any = 1.0
+    for _ in range(_TURNS):  # half of the way each turn, since less kept is more to keep
+        now = replace(load, cached_share=load.cached_share * kept)
+        of = DayEngine.of(one, Traffic(1.0, 0.0, 1.0, now, *of_traces, _PACE, _PROMISE_S))
+        rate, running = of.filled * of.requests_per_s, of.filled * of.seats
+        kept = (kept + kept_share(stays_s(one, now, running, rate))) / 2
+    serves = (one.slots(load) >= 1) & (of.kept > 0)
+    best = noiseless(np.where(serves, rate / of.chips, 0.0)).T.tolist()
+    kept = kept.round(3).T.tolist()
+    for at, trace in enumerate(TRACES):
+        ranked = zip(best[at], kept[at], strict=True)
+        for pair, engines in every.items():
+            found[*pair, trace] = max([(0.0, 1.0), *islice(ranked, len(engines))])[1]
+    return found
 
 
 @lookup

@@ -114,7 +114,7 @@ def _best(d: Deployment) -> tuple[tuple[Deployment, ...], tuple[Curve, ...]]:
     return tuple(every[place] for place in kept), tuple(known[place] for place in kept)
 
 
-def _together(known: Sequence[Curve]) -> Curve:
+def together(known: Sequence[Curve]) -> Curve:
     """Curves as one of arrays, with a row for each."""
 
     def stacked(name: str) -> Any:
@@ -131,8 +131,8 @@ def _few(known: Sequence[Curve], most: int) -> tuple[int, ...]:
     """Places of the engines that are kept: those that between them take the fewest chips for all
     requests, paces and demands, in the mean of the least chips over theirs.
     """
-    (prompt, answer, cached, pace), together = np.array(_ASKED).T, _together(known)
-    best, _ = paced(together, Load(prompt, answer, cached), 1 / pace)
+    (prompt, answer, cached, pace), every = np.array(_ASKED).T, together(known)
+    best, _ = paced(every, Load(prompt, answer, cached), 1 / pace)
     rates = np.where(best.kept > 0, best.tokens_per_s, 0.0)
     any_keeps = rates.max(axis=0) > 0
     rates, group = rates[:, any_keeps], best.chips[:, any_keeps]

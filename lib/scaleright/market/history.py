@@ -380,16 +380,16 @@ def kind_ratio(segment: str, term_years: int) -> Range:
     return Range(low, best, high)
 
 
-def publishing(term_years: int) -> list[str]:
+@remembered
+def publishing(term_years: int) -> tuple[str, ...]:
     """Providers that publish a discount for a term, by name.
 
     >>> "AWS" in publishing(3)
     True
     """
     both = (table("commitment_ratios"), paired_ratios())
-    return sorted(
-        {name for of in both for name in of.loc[of["term_years"] == term_years, "provider"]}
-    )
+    names = {name for of in both for name in of.loc[of["term_years"] == term_years, "provider"]}
+    return tuple(sorted(names))
 
 
 @shared

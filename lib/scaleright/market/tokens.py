@@ -31,13 +31,19 @@ def _release(name: str) -> str:
     """The published weights of this name, upper or lower case; other weights of one shape are other
     offers.
     """
-    known = table("api_prices")["release"].dropna().unique()
-    folded = {str(release).casefold(): release for release in known}
+    known, folded = _releases(), name.strip().casefold()
     return (
-        folded[name.strip().casefold()]
-        if name.strip().casefold() in folded
-        else nearest(name, known, "open model with an API price")
+        known[folded]
+        if folded in known
+        else nearest(name, [*known.values()], "open model with an API price")
     )
+
+
+@remembered
+def _releases() -> Mapping[str, str]:
+    """All published weights by their names in lower case."""
+    known = table("api_prices")["release"].dropna().unique()
+    return MappingProxyType({str(release).casefold(): str(release) for release in known})
 
 
 def api_prices(
