@@ -36,9 +36,9 @@ def serving_chips() -> tuple[str, ...]:
     return tuple(name for name in candidate_rows() if known[name].kind == "GPU")
 
 
-def candidate_engines(models: Sequence[str]) -> Engines:
-    """The engines of models on every candidate; why there are none on those that the model of
-    serving does not know.
+def candidate_engines(models: Sequence[str], formats: Sequence[str] = FORMATS) -> Engines:
+    """The engines of models on every candidate, in the usual format and in some; why there are none
+    on those that the model of serving does not know.
 
     >>> engines = candidate_engines(("Llama-3.1-8B",))
     >>> engines.rows.row("Llama-3.1-8B", "H100 SXM", "usual")["chips 0"].value
@@ -46,7 +46,7 @@ def candidate_engines(models: Sequence[str]) -> Engines:
     """
     chips = serving_chips()
     others = [name for name in candidate_rows() if name not in chips]
-    return Engines.of(models, chips, unknown=dict.fromkeys(others, "no engine of it is known"))
+    return Engines.of(models, chips, formats, dict.fromkeys(others, "no engine of it is known"))
 
 
 def serves(model: str, chip: str, precision: str, load: Load, pace: float) -> bool:

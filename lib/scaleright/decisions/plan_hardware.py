@@ -148,7 +148,7 @@ def _graph(values: Mapping[str, Any]) -> tuple[choice.Priced, choice.Cheapest]:
 
 
 def _tables(name: str) -> HardwareTables:
-    """The rows of one model that is served, and not trained."""
+    """The rows of one model that is served in its usual format, and not trained."""
     chips = candidates.candidate_rows()
     owned, shapes = owned_rows(tuple(chips)), {name: model(name)}
-    return HardwareTables(candidate_engines((name,)), chips, {}, Hours([*chips]), owned, shapes)
+    return HardwareTables(candidate_engines((name,), ()), chips, {}, Hours([*chips]), owned, shapes)

@@ -30,7 +30,6 @@ from scaleright.formulas import lookup, search
 from scaleright.information import spread_between
 from scaleright.market import hour, matmul_chips
 from scaleright.quantity import at, evaluate, given
-from scaleright.quantity.graph import in_order, parameter
 from scaleright.scaling_laws.batches import CRITICAL
 from scaleright.training.layout import USUAL_FORMAT, training_format
 from scaleright.units import HOURS_PER_DAY, figure
@@ -322,9 +321,7 @@ class Taken:
 @search
 def read_at(wanted: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
     """What quantities are at a case, of which they need not depend on all."""
-    behind = {parameter(node) for node in in_order([*wanted.values()])}
-    found = evaluate([*wanted.values()], {of: it for of, it in case.items() if of in behind})
-    return dict(zip(wanted, found, strict=True))
+    return dict(zip(wanted, evaluate(wanted.values(), case, strangers=True), strict=True))
 
 
 def _moved(doubts: Doubts, name: str, end: Any) -> dict[str, Any]:

@@ -101,17 +101,17 @@ def servers(
 @search
 @shared
 def node_engines(
-    name: str, chip: str
-) -> Mapping[str, tuple[tuple[Deployment, ...], tuple[Curve, ...]]]:
-    """The `engines` of a model on an accelerator in each format in which it may be served there,
-    and their curves; none where no node holds it.
+    name: str, chip: str, precision: str
+) -> tuple[tuple[Deployment, ...], tuple[Curve, ...]] | None:
+    """The `engines` of a model on an accelerator in a format, and their curves: none where no node
+    holds it; None where it is not served in that format there.
 
-    >>> found, known = node_engines("Llama-3.1-70B", "H100 SXM")["FP8"]
+    >>> found, known = node_engines("Llama-3.1-70B", "H100 SXM", "FP8")
     >>> [d.chips for d in found], len(known)
     ([2, 4, 8], 3)
     """
     shape, of = model(name), accelerator(chip)
-    return MappingProxyType({form: best_engines(shape, of, form) for form in offered(shape, of)})
+    return best_engines(shape, of, precision) if precision in offered(shape, of) else None
 
 
 @search
@@ -125,7 +125,7 @@ def engines_in(
     """
     shape, of = model(name), accelerator(chip)
     form = usual_format(shape, of) if precision == USUAL else precision
-    return node_engines(shape.name, of.name).get(form, ((), ()))
+    return node_engines(shape.name, of.name, form) or ((), ())
 
 
 @search

@@ -148,14 +148,13 @@ def _rows(
     """
     pairs = [*product(dict(models), accelerators)]
     shapes = {name: catalog.model(of) for name, of in models}
-    every = {(name, chip): node_engines(shapes[name].name, chip) for name, chip in pairs}
     usual = {
         (name, chip): usual_format(shapes[name], catalog.accelerator(chip)) for name, chip in pairs
     }
     found = {
-        (*pair, form): every[pair].get(form)
-        for pair in pairs
-        for form in dict.fromkeys((usual[pair], *formats))
+        (name, chip, form): node_engines(shapes[name].name, chip, form)
+        for name, chip in pairs
+        for form in dict.fromkeys((usual[name, chip], *formats))
     }
     most = max(len(of[1]) for of in found.values() if of)
     apart = apart_places(of[1] for of in found.values() if of)

@@ -29,9 +29,13 @@ from scaleright.quantity.graph import (
 from scaleright.quantity.packed import PACKED_ELEMENT
 
 
-def evaluate(wanted: Iterable[Quantity], case: Mapping[str, Any]) -> list[Any]:
+def evaluate(
+    wanted: Iterable[Quantity], case: Mapping[str, Any], strangers: bool = False
+) -> list[Any]:
     """Values of quantities at a case: each parameter that it names is given a value, or an array of
     values, one for each of many cases; all others keep theirs.
+
+    strangers : whether the case may name what none of the quantities depends on
 
     Raises
     ------
@@ -43,8 +47,9 @@ def evaluate(wanted: Iterable[Quantity], case: Mapping[str, Any]) -> list[Any]:
     [array([1.5, 6. ])]
     """
     wanted = list(wanted)
-    order = in_order(wanted)
-    _refuse_strangers(order, case)
+    order = in_order(wanted) if case else []
+    if not strangers:
+        _refuse_strangers(order, case)
     values: dict[Quantity, Any] = {}
     moving = values.keys()
     with np.errstate(all="ignore"):
@@ -242,7 +247,7 @@ def literal(value: Any, short: bool = False) -> str:
     '[.25,5e-7,10.5]'
     """
     if isinstance(value, (list, tuple)):
-        return f"[{','.join(literal(item, short) for item in value)}]"
+        return f"[{','.join([literal(item, short) for item in value])}]"
     if isinstance(value, float) and not math.isfinite(value):
         # Vega's interpreter of expressions takes the name NaN for a signal that there is not.
         sign = 0 if math.isnan(value) else 1 if value > 0 else -1
