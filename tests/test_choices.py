@@ -112,8 +112,8 @@ def test_what_stands_in_the_way_of_a_model_is_changed_and_not_the_model():
 
 
 def test_a_chip_that_nobody_rents_out_is_owned_up_to_a_rent_that_is_said():
-    found, wrong = judged("buy_or_rent", {"accelerator": "A30"}, whole=True)
-    assert not wrong and "own one A30: nobody rents it out." in found.reason
+    found, wrong = judged("buy_or_rent", {"accelerator": "GB200"}, whole=True)
+    assert not wrong and "own one GB200: nobody rents it out." in found.reason
     assert "a lower rent would be cheaper" in found.reason
     spot, wrong = judged("buy_or_rent", {"accelerator": "MI325X", "contract": "spot"})
     assert not wrong and spot.outcome == "refused"

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scaleright import market
 from scaleright.catalog import accelerators, table
+from scaleright.market import history
 from scaleright.market.rentals import CHIP_ALONE, RAW
 from scaleright.quantity import evaluate, given
 
@@ -387,7 +388,32 @@ def test_an_hour_of_a_past_day_knows_no_later_listing():
     then = market.hour("H100 SXM", day="2024-12-01")
     assert then.until <= date(2024, 12, 1) and then.usd != market.hour("H100 SXM").usd
     assert market.hour("A10G", day="2023-12-01").until.year == 2023
-    assert market.listed_hour("A10G") is None  # too old by now
+    assert market.recent_hour("A10G") is None  # too old by now
+
+
+def test_a_chip_that_nobody_lists_anew_has_the_price_of_its_old_cards_in_a_wider_range():
+    old, new = market.hour("TPU v5e"), market.hour("A10")
+    assert old.until == date(2025, 3, 3) and "so its range is wider" in old.age
+    assert old.least == old.low < old.usd / 1.3 and old.most == old.high > old.usd * 1.3
+    assert market.recent_hour("TPU v5e") is None and new.least == new.usd == new.most
+    lent = market.hour("TPU v5p", "three years")  # at Google's ratio for chips that it lists so
+    assert lent.of_on_demand == market.commitment_ratio("Google Cloud", 3).best
+    terms = [market.hour("TPU v6e", of).usd for of in ("on demand", "one year", "three years")]
+    assert terms == sorted(terms, reverse=True)
+    assert not market.contracts("GB200") and not market.contracts("MI355X")
+    # where a chip has recent prices, an older one beside them would not fit
+    assert "spot" not in market.contracts("V100 SXM 16GB")
+    assert len(market.rental_prices("V100 SXM 16GB", "spot"))
+
+
+@pytest.mark.parametrize("group", ["provider", "accelerator"])
+def test_nine_of_ten_cards_of_a_group_that_is_left_out_move_no_further_than_said(group):
+    moved, kept = history.cards_apart(), 0
+    for _, mine in moved.groupby(group):
+        rest = moved.drop(mine.index)["apart"].quantile(0.9)
+        kept += int((mine["apart"] <= rest).sum())
+    assert len(moved) > 100 and 0.85 < kept / len(moved) < 0.97
+    assert history.aged_apart() == moved["apart"].quantile(0.9)
 
 
 def test_a_case_pays_what_is_listed_or_its_own_rent_or_is_told_why_not():
@@ -398,7 +424,8 @@ def test_a_case_pays_what_is_listed_or_its_own_rent_or_is_told_why_not():
         for contract in market.CONTRACTS:
             for seller in (*market.GROUPS, "Lambda"):
                 there = case | {"chip": chip, "contract": contract, "seller": seller}
-                listed = market.listed_hour(chip, contract, seller)
+                sold = seller in market.sellers(chip, contract)
+                listed = market.hour(chip, contract, seller) if sold else None
                 usd, low, why, known = evaluate([paid.usd, paid.low, paid.why, paid.there], there)
                 assert known == (listed is not None) == (why == "")
                 if listed:

@@ -8,7 +8,7 @@ from typing import Any
 
 from scaleright.catalog import Accelerator, accelerator, accelerators, shared
 from scaleright.formulas import COUNT, Domain, closed_form, lookup
-from scaleright.market import listed_hour
+from scaleright.market import recent_hour
 from scaleright.ops import where
 from scaleright.roofline import PEAK_NAMES
 from scaleright.training.goodput import best_checkpoint_interval_s, useful_share
@@ -35,7 +35,7 @@ def _cluster_chips() -> Mapping[str, Accelerator]:
             if "bf16" in chip.dense
             and chip.scale_up_bytes_per_s
             and chip.scale_out_bytes_per_s
-            and listed_hour(name)
+            and recent_hour(name)
         }
     )
 

@@ -77,11 +77,14 @@ class Plan(NamedTuple):
     usd_per_day : of all engines [USD/day]
     engine_hours : that are paid in a day [h/day]
     loose_usd : of the bill, what no contract holds at its price [USD/day]
+    least, most : the bill at the ends of what its hours may cost, see `PaidHour` [USD/day]
     """
 
     usd_per_day: Any
     engine_hours: Any
     loose_usd: Any
+    least: Any
+    most: Any
 
 
 @dataclass(frozen=True)
@@ -142,15 +145,17 @@ class DayBill:
         return Plan(*(where(name == FIXED, a, where(name == SCALED, b, c)) for a, b, c in of))
 
     def ends(self, plan: Plan | None = None) -> tuple[Any, Any]:
-        """Low and high end of the bill of a day (90 %): the speed in practice, and the rent of the
-        year ahead where nothing fixes it [USD/day].
+        """Low and high end of the bill of a day (90 %): the speed in practice, what its hours may
+        cost where nobody lists that anew, and the rent of the year ahead where nothing fixes it
+        [USD/day].
         """
         low, high = self.fleet.low, self.fleet.high
         drift, of = yearly_drift().mean_over(1.0), plan or self.chosen
         part, usd = of.loose_usd / of.usd_per_day, of.usd_per_day
         rent = tuple(1 + part * (end - 1) for end in drift)
-        down = sqrt(log(maximum(high, 1.0)) ** 2 + log(rent[0]) ** 2)
-        up = sqrt(log(minimum(low, 1.0)) ** 2 + log(rent[1]) ** 2)
+        paid = of.least / usd, of.most / usd
+        down = sqrt(log(maximum(high, 1.0)) ** 2 + log(rent[0]) ** 2 + log(paid[0]) ** 2)
+        up = sqrt(log(minimum(low, 1.0)) ** 2 + log(rent[1]) ** 2 + log(paid[1]) ** 2)
         return usd * exp(-down), usd * exp(up)
 
 
@@ -176,13 +181,23 @@ def day_bill(fleet: DayFleet, rents: Rents, case: Any) -> DayBill:
     under, moves = where(free, 1.0, 0.0), where(case.rent_usd_per_hour > 0, 0.0, 1.0)
     every = fleet.fixed_hours
     based = where(hour == loose, scaled * loose, always * hour + bursts)
+
+    def ends(held: Any, free_usd: Any) -> list[Any]:
+        """A bill under the contract and by the hour, at the ends of both."""
+        paid = (held, rents.hour), (free_usd, rents.by_the_hour)
+        return [
+            sum(usd * getattr(of, end) / of.usd for usd, of in paid) for end in ("least", "most")
+        ]
+
     plans = {
-        FIXED: Plan(every * hour, every, under * every * hour),
-        SCALED: Plan(scaled * loose, scaled, moves * scaled * loose),
-        BASE: Plan(based, scaled, moves * bursts + under * always * hour),
+        FIXED: Plan(every * hour, every, under * every * hour, *ends(every * hour, 0.0)),
+        SCALED: Plan(scaled * loose, scaled, moves * scaled * loose, *ends(0.0, scaled * loose)),
+        BASE: Plan(
+            based, scaled, moves * bursts + under * always * hour, *ends(based - bursts, bursts)
+        ),
     }
     best = least({name: of.usd_per_day for name, of in plans.items()})
-    chosen = (pick({name: of[at] for name, of in plans.items()}, case.scaling) for at in range(3))
+    chosen = (pick({name: of[at] for name, of in plans.items()}, case.scaling) for at in range(5))
     spare_hours = HOURS_PER_DAY * fleet.spare_engines
     spare_usd = spare_hours * where(best[0] == SCALED, loose, hour)
     return DayBill(fleet, plans, Plan(*chosen), best, spare_usd)

@@ -22,7 +22,7 @@ from scaleright.formulas import counting, lookup, search
 from scaleright.inference.demand import UNKNOWN, Demand, requests_of
 from scaleright.inference.formats import FORMATS, USUAL
 from scaleright.inference.node_speed import Engines, Weights, node_speed
-from scaleright.market import Hours, listed_hour, matmul_chips
+from scaleright.market import Hours, contracts, matmul_chips, recent_hour
 from scaleright.ops import where
 from scaleright.quantity import Table, evaluate, given
 from scaleright.transformer.flops import inference_flop, training_flop
@@ -215,7 +215,8 @@ def left_out() -> dict[str, str]:
             "its rate in BF16 is not in the tables": "bf16" not in chip.dense,
             "how it is joined within a server is not in the tables": not chip.scale_up_bytes_per_s,
             "how its servers are joined is not in the tables": not chip.scale_out_bytes_per_s,
-            "none of its listings is recent": not listed_hour(name),
+            "nobody lists what an hour of it costs": not contracts(name),
+            "none of its listings is recent": not recent_hour(name),
         }
         reasons[name] = next(why for why, lacks in missing.items() if lacks)
     return reasons

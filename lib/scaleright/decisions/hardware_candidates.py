@@ -10,7 +10,7 @@ import pandas as pd
 
 from scaleright.catalog import accelerators, shared
 from scaleright.costs.owned_hours import OwnedHour
-from scaleright.market import PaidHour, listed_hour, matmul_chips, spread
+from scaleright.market import PaidHour, matmul_chips, recent_hour, spread
 from scaleright.names import one_of
 from scaleright.ops import where
 from scaleright.order import name_of_greatest
@@ -164,7 +164,7 @@ def _candidates() -> pd.DataFrame:
     catalog, providers = accelerators(), spread().groupby("accelerator").size()
     rows = {}
     for name, spec in matmul_chips().items():
-        if not (listed := listed_hour(name)):
+        if not (listed := recent_hour(name)):
             continue
         chip = catalog[name]
         rows[name] = (

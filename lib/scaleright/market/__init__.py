@@ -31,6 +31,7 @@ from scaleright.market.hours import (
     listed_hour,
     listing_age,
     offered,
+    recent_hour,
     sellers,
 )
 from scaleright.market.inputs import cost_factor, electricity_price, matmul_chips

@@ -1,15 +1,16 @@
 """The one price of an hour: a chip, under a contract, from a seller, on a day."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from statistics import median
 from typing import NamedTuple, NoReturn
 
+import numpy as np
 import pandas as pd
 
 from scaleright.catalog import accelerator, remembered, resource, shared
-from scaleright.market.history import MEDIAN_OF_CARDS, discount
+from scaleright.market.history import MEDIAN_OF_CARDS, aged_apart, discount
 from scaleright.market.rentals import (
     RAW,
     WINDOW_MONTHS,
@@ -21,6 +22,7 @@ from scaleright.market.rentals import (
     rental_prices,
 )
 from scaleright.names import one_of, suggestion
+from scaleright.units import DAYS_PER_YEAR
 
 CONTRACTS = {
     "spot": "spot",
@@ -42,10 +44,13 @@ at any time for hours that never are. Of those that bind, the one with recent pr
 """
 TERMED = ("one year", "three years")
 """Contracts that state for how long they bind."""
-COMMITTED, COMMITTED_MONTHS = (STEADY, *TERMED), 24
+COMMITTED = (STEADY, *TERMED)
 """Contracts that bind. Few sources list them: where a provider has no card of them in the window,
-its price is computed from the one on demand; where a chip has no such price either, cards may be so
-old.
+its price is computed from the one on demand.
+"""
+OLD_MONTHS = 36
+"""How old a card may be that prices a chip which nobody has listed since, with ends as wide as
+cards of that age turned out to be off (`history.aged_apart`).
 """
 DISCOUNTED = "on demand, discounted"
 """Basis of a figure that nobody lists: what a provider asks on demand, at its discount."""
@@ -60,8 +65,9 @@ class Hour:
 
     usd : the median over the seller's providers, each with one figure
     low, high : of the cheapest and of the dearest of them; of a single provider those of its card;
-        of a discounted figure those of the discount
-    least, most : what `usd` may be where prices on demand were discounted; else itself
+        of a discounted figure those of the discount, and of an old card those of its age
+    least, most : what `usd` may be where prices on demand were discounted or cards are old; else
+        itself
     providers, listings : how many sell it so, in how many listings [1]
     of_on_demand : the share that is paid where prices on demand were discounted, else 1 [1]
     since, until : days of the oldest and of the newest listing behind it
@@ -106,7 +112,17 @@ class Hour:
         days = dict.fromkeys((f"{self.since}", f"{self.until}"))
         behind = (self.day - self.since).days
         old = behind > resource("rental_prices")["stale_after_days"]
-        return " to ".join(days) + f", {behind} days behind the newest listings" * old
+        said = " to ".join(days) + f", {behind} days behind the newest listings" * old
+        return said if self.recent else f"{said}, so its range is wider"
+
+    @property
+    def recent(self) -> bool:
+        """Whether all of its listings are as recent as those that make a price elsewhere.
+
+        >>> hour("H100 SXM").recent, hour("TPU v5e").recent
+        (True, False)
+        """
+        return _is_recent(self.since, str(self.day))
 
     @property
     def counted(self) -> str:
@@ -136,7 +152,8 @@ def hour(
 
     Of each provider its newest card counts, if it is less than `WINDOW_MONTHS` older than the day,
     and of a card that names regions the United States (`at_home`). Under a contract that binds, and
-    that a provider does not list so, its price on demand is discounted (`history.discount`).
+    that a provider does not list so, its price on demand is discounted (`history.discount`). A chip
+    without any such price has that of its older cards, see `OLD_MONTHS`.
 
     Parameters
     ----------
@@ -166,14 +183,15 @@ def hour(
     usd = median(of.usd for of in sold)
     discounted = all(of.discounted for of in sold)
     plain = median(of.on_demand for of in sold) if discounted else usd
+    unsure = discounted or not _is_recent(sold[0].date, known)
     return Hour(
         name,
         contract,
         seller,
         usd,
         *_ends(name, sold, contract, known),
-        median(of.low for of in sold) if discounted else usd,
-        median(of.high for of in sold) if discounted else usd,
+        median(of.low for of in sold) if unsure else usd,
+        median(of.high for of in sold) if unsure else usd,
         len(sold),
         sum(of.listings for of in sold),
         usd / plain,
@@ -192,7 +210,7 @@ def listed_hour(
 ) -> Hour | None:
     """The `hour`, or None where nobody sells the chip so.
 
-    >>> listed_hour("P100 PCIe") is None
+    >>> listed_hour("GB200") is None
     True
     """
     name = accelerator(accelerator_name).name
@@ -200,6 +218,17 @@ def listed_hour(
     known = _known(day)
     found = seller in sellers(name, contract, known)
     return hour(name, contract, seller, known) if found else None
+
+
+def recent_hour(accelerator_name: str) -> Hour | None:
+    """The `hour` on demand, or None where nobody listed the chip within `WINDOW_MONTHS`: what makes
+    it one of those among which the cheapest is sought.
+
+    >>> recent_hour("P100 PCIe") is None
+    True
+    """
+    found = listed_hour(accelerator_name)
+    return found if found and found.recent else None
 
 
 @remembered
@@ -259,16 +288,27 @@ def _cards(contract: str, day: str, months: int = WINDOW_MONTHS) -> pd.DataFrame
 @shared
 def _each(contract: str, day: str) -> pd.DataFrame:
     """What each provider asks for each chip: one figure, the median of its card; under a contract
-    that binds, its price on demand discounted if it has no card of that.
+    that binds, its price on demand discounted if it has no card of that. Older cards price the
+    chips that have none of these, nor a recent price on demand beside which they would not fit.
     """
-    listed = _exact(one_each(_cards(contract, day)))
+    asked, older = (_priced(contract, day, cards) for cards in (_recent, _aged))
+    known = {*asked["accelerator"], *_recent("on demand", day)["accelerator"]}
+    asked = pd.concat([asked, older[~older["accelerator"].isin(known)]])
+    return asked.sort_values(["accelerator", USD, "provider"], ignore_index=True)
+
+
+def _priced(contract: str, day: str, cards: Callable[[str, str], pd.DataFrame]) -> pd.DataFrame:
+    """`_each` by some cards alone."""
+    listed = cards(contract, day)
     if contract not in COMMITTED:
         return listed
-    asked = pd.concat([listed, _discounted(contract, day)])
-    asked = asked.drop_duplicates(["accelerator", "provider"])  # what is listed goes first
-    old = _exact(one_each(_cards(contract, day, COMMITTED_MONTHS)))
-    asked = pd.concat([asked, old[~old["accelerator"].isin(asked["accelerator"])]])
-    return asked.sort_values(["accelerator", USD, "provider"], ignore_index=True)
+    asked = pd.concat([listed, _discounted(contract, cards("on demand", day))])
+    return asked.drop_duplicates(["accelerator", "provider"])  # what is listed goes first
+
+
+def _recent(contract: str, day: str) -> pd.DataFrame:
+    """What each provider asks for each chip on its newest card of `WINDOW_MONTHS`."""
+    return _exact(one_each(_cards(contract, day)))
 
 
 def _exact(rows: pd.DataFrame) -> pd.DataFrame:
@@ -276,16 +316,33 @@ def _exact(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(low=rows[USD], high=rows[USD], on_demand=rows[USD])
 
 
-def _discounted(contract: str, day: str) -> pd.DataFrame:
-    """The prices on demand, less what each provider or its kind takes off under a contract."""
-    plain = _each("on demand", day)
+def _aged(contract: str, day: str) -> pd.DataFrame:
+    """What each provider asked for each chip on its newest card of `OLD_MONTHS`, with the ends
+    between which such a card may have moved since.
+    """
+    rows = one_each(_cards(contract, day, OLD_MONTHS))
+    factor = np.exp(
+        aged_apart() * np.sqrt((pd.Timestamp(day) - rows["date"]).dt.days / DAYS_PER_YEAR)
+    )
+    return rows.assign(low=rows[USD] / factor, high=rows[USD] * factor, on_demand=rows[USD])
+
+
+def _discounted(contract: str, plain: pd.DataFrame) -> pd.DataFrame:
+    """Prices on demand, less what each provider or its kind takes off under a contract."""
     pricing = CONTRACTS[contract]
     off = [discount(*of, pricing) for of in zip(plain["provider"], plain["segment"], strict=True)]
-    ends = {of: plain[USD] * [getattr(one, of) for one in off] for of in ("low", "best", "high")}
+    low, best, high = ([getattr(one, of) for one in off] for of in ("low", "best", "high"))
     return plain.assign(
-        **{USD: ends["best"], "low": ends["low"], "high": ends["high"], "on_demand": plain[USD]},
+        **{USD: plain[USD] * best, "low": plain["low"] * low, "high": plain["high"] * high},
+        on_demand=plain[USD],
         basis=DISCOUNTED,
     )
+
+
+@remembered
+def _is_recent(since: date, day: str) -> bool:
+    """Whether a card is of the months before a day in which it makes a price by itself."""
+    return pd.Timestamp(since) > pd.Timestamp(day) - pd.DateOffset(months=WINDOW_MONTHS)
 
 
 class _Asked(NamedTuple):
@@ -338,7 +395,7 @@ def _ends(name: str, sold: Sequence[_Asked], contract: str, day: str) -> tuple[f
     """The lowest and highest of prices: of a single seller that lists several, those of its
     card.
     """
-    if len(sold) > 1 or sold[0].listings == 1 or sold[0].discounted:
+    if len(sold) > 1 or sold[0].listings == 1 or sold[0].low < sold[0].high:
         return min(of.low for of in sold), max(of.high for of in sold)
     return _card_ends(contract, day)[name, sold[0].provider]
 
@@ -380,5 +437,5 @@ def listing_age(accelerator_name: str) -> str:
     >>> listing_age("P100 PCIe")
     'no recent listing'
     """
-    listed = listed_hour(accelerator_name)
+    listed = recent_hour(accelerator_name)
     return listed.age if listed else "no recent listing"

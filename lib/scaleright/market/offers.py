@@ -1,5 +1,6 @@
 """What one accelerator sells for, and which are both sold and rented out."""
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, accelerators, remembered
-from scaleright.market.hours import listed_hour
+from scaleright.market.hours import recent_hour
 
 
 def rent_or_buy_market() -> pd.DataFrame:
@@ -26,7 +27,7 @@ def rent_or_buy_market() -> pd.DataFrame:
         known = (
             chip.purchase_usd and chip.tdp_watts and chip.released and chip.released.year >= 2020
         )
-        if known and listed_hour(chip.name):
+        if known and recent_hour(chip.name):
             row = {"accelerator": chip.name, "vendor": chip.vendor, "segment": chip.segment}
             row |= {"tdp_watts": chip.tdp_watts, "chip_usd": chip.purchase_mid_usd}
             rows.append(row | {"rent_usd_per_hour": 0.0})
@@ -62,7 +63,7 @@ def sale_terms(name: str) -> Mapping[str, Any]:
 
     Returns
     -------
-    chip_usd : [USD]
+    chip_usd : [USD]; nan where nobody sells it
     sold : of which days that is, in words
     vendor : a word
 
@@ -70,5 +71,6 @@ def sale_terms(name: str) -> Mapping[str, Any]:
     'NVIDIA'
     """
     chip = accelerator(name)
-    found = {"chip_usd": chip.purchase_mid_usd, "sold": chip.purchase_age or "none"}
+    usd = chip.purchase_mid_usd if chip.purchase_usd else math.nan
+    found = {"chip_usd": usd, "sold": chip.purchase_age or "none"}
     return MappingProxyType(found | {"vendor": chip.vendor})

@@ -217,7 +217,7 @@ class Hours:
     def unlisted(self, name: Any) -> Any:
         """Whether nobody rents a chip out under any contract [truth value].
 
-        >>> Hours(["H100 SXM", "A30"]).unlisted("A30").value
+        >>> Hours(["H100 SXM", "GB200"]).unlisted("GB200").value
         True
         """
         return self._contracts.row(name).words == ""

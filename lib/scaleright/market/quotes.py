@@ -6,7 +6,7 @@ import pandas as pd
 
 from scaleright.catalog import shared
 from scaleright.formulas import COUNT, closed_form
-from scaleright.market.hours import listed_hour
+from scaleright.market.hours import recent_hour
 from scaleright.market.rentals import (
     EVERYWHERE,
     WINDOW_MONTHS,
@@ -154,7 +154,7 @@ def check_rent(usd_per_hour: float, accelerator_name: str) -> float:
         raise ValueError(
             f"rent of {usd_per_hour:g} USD/h for one {accelerator_name}: a price is above 0"
         )
-    listed = listed_hour(accelerator_name)
+    listed = recent_hour(accelerator_name)
     if listed is None or usd_per_hour <= listed.high:
         return usd_per_hour
     per_chip = usd_per_hour / 8
