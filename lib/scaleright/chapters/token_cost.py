@@ -46,10 +46,12 @@ def answer(
     likely, loss = charts.odds(
         options.choice, found.known, options.kind, " per million", options.rival
     )
+    owning = where(owned > 0, charts.phrase(", owning it {own_even:load}"), "")
     further = where(found.known, _further(case, options, found, evens) + loss, "")
     judged = charts.predicted_within(speed.low, speed.high, speed.lent)
     judged = where(speed.served, judged, "none, since nothing is predicted")
     advice, others, sold = _advice(case, options), _others(options), options.taken.chip["sold"]
+    bought = where(owned > 0, charts.phrase(", {sold} (prices of accelerators)"), "")
     named = "needs a named accelerator: a rent or a price of your own is that of one."
     unserved = where(options.nameless, named, _unserved(case, found, busy))
     source = utilization_source(busy)
@@ -62,13 +64,13 @@ def answer(
         "a million output tokens with their prompts, {thousand:usd} for a thousand requests: the"
         " least of {options.ways:whole} ways compared; {others}",
         "{likely}",
-        "Renting {case.accelerator} beats the API {even:load}, owning it {own_even:load}; your"
+        "Renting {case.accelerator} beats the API {even:load}{owning}; your"
         " utilization is {case.utilization:percent}, {source}.",
         "{further}",
         provided=found.known & ~options.nameless,
         otherwise="<strong>{case.model}</strong> {unserved}",
         range="{span}",
-        as_of="{hour.age} (rents), {asked.age} (APIs), {sold} (prices of accelerators)",
+        as_of="{hour.age} (rents), {asked.age} (APIs){bought}",
         model_error="{judged}",
         headline="usd_per_million",
         quantities={
@@ -96,10 +98,11 @@ def _unserved(case: Any, found: Found, busy: Busy) -> Any:
         " APIs ask {api:usd} per million output tokens with their prompts ({asked.counted})."
     )
     at_api = where(asked.there, at_api, "")
+    owns = where(owned > 0, charts.phrase(", {owned:usd} on owned ones"), "")
     alone = charts.phrase(
         "in {speed.precision} costs {rented:usd} per million output tokens with prompts on rented"
         " {case.accelerator} at {case.utilization:percent} utilization, {source}, and"
-        " {hour.usd:usd} an hour ({hour.counted}), {owned:usd} on owned ones. When that is cheaper"
+        " {hour.usd:usd} an hour ({hour.counted}){owns}. When that is cheaper"
         " than an API cannot be said: {asked.why}."
     )
     unserved = charts.phrase(
@@ -140,14 +143,18 @@ def _further(case: Any, options: ServingOptions, found: Found, evens: tuple[Any,
     speed, *_, (hour, asked) = found
     even_low, even_high = evens
     start, place = options.taken.terms.price_usd, options.taken.factors["place"]
+    owns = charts.phrase(
+        "owned ({place}) each takes {start:usd} at the start, with its part of a server and of the"
+        " network"
+    )
+    owns = where(start > 0, owns, "nobody sells one, so that it cannot be owned")
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     between = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
     return charts.phrase(
         "On {case.accelerator} the model runs in {speed.precision}, with"
         " {case.pace_tokens_per_s:number 2} tokens per second or more per user; rented"
-        " ({case.contract}) an hour costs {hour.usd:usd} ({hour.counted}); owned ({place}) each"
-        " takes {start:usd} at the start, with its part of a server and of the network; engines are"
-        " of {speed.chips:whole accelerators}. The API lists {asked.output.usd:usd} for a million"
+        " ({case.contract}) an hour costs {hour.usd:usd} ({hour.counted}); {owns}; engines are of"
+        " {speed.chips:whole accelerators}. The API lists {asked.output.usd:usd} for a million"
         " output tokens without their prompts ({asked.counted}). Break-even of renting: {between}"
         " (90 %)."
     )
@@ -191,9 +198,10 @@ def cheapest(options: ServingOptions, found: Found, source_load: Any) -> Display
     only = charts.phrase("Only the API has a price for this case, {api:usd}.")
     why = charts.phrase("There is no price at the API: {paid.asked.why}.")
     only = where(paid.asked.there, only, why)
+    owns = where(owned > 0, charts.phrase(" and {owned:usd} owned ({place})"), "")
     return charts.sentence(
-        "On {chip} a million output tokens with their prompts cost {rented:usd} rented and"
-        " {owned:usd} owned ({place}), beside {api:usd} at the API. At full load one writes"
+        "On {chip} a million output tokens with their prompts cost {rented:usd} rented{owns},"
+        " beside {api:usd} at the API. At full load one writes"
         " {speed.tokens_per_s:output tokens a second}; a group of"
         " {speed.chips:whole} serves {speed.batch:whole answers} at once, and the first token comes"
         " after {speed.ttft_s:duration}. Clarifai's calculator asks for {source_load:percent}"

@@ -1,12 +1,13 @@
 """What a case of serving an open model may choose from, as rows for `choose`."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
-from scaleright.catalog import model
+from scaleright.catalog import accelerator, model
 from scaleright.costs.ownership import (
     made_for_servers,
     place_in_words,
@@ -19,7 +20,7 @@ from scaleright.costs.serving import BreakEvens, Serving, Ways
 from scaleright.inference.node_speed import Engines, NodeSpeed
 from scaleright.market import Hosts, Hours, PaidHour, PaidTokens, api_terms, sale_terms
 from scaleright.ops import where
-from scaleright.power import owned_draws
+from scaleright.power import SETTINGS, owned_draws
 from scaleright.quantity import choose
 from scaleright.transformer.parameters import parameters
 
@@ -124,7 +125,7 @@ class ServingChoices:
                 name: setting_factors(name) | {"usd_per_kwh": setting_usd_per_kwh(name)}
                 for name in settings
             },
-            owned_draws(accelerators, "serving"),
+            {pair: of for name in accelerators for pair, of in _drawn(name).items()},
         )
 
     def chosen(self, case: Any) -> tuple[Any, Any, Any]:
@@ -158,3 +159,14 @@ class ServingChoices:
         Columns: chip, and the keys of `chips`.
         """
         return pd.DataFrame([{"chip": name} | dict(of) for name, of in self.chips.items()])
+
+
+def _drawn(name: str) -> dict[tuple[str, str], dict[str, float]]:
+    """`owned_draws` of an accelerator; nan where its power is unknown, which leaves renting it."""
+    if accelerator(name).tdp_watts:
+        return owned_draws([name], "serving")
+    return {(name, of): dict.fromkeys(NO_DRAW, math.nan) for of in SETTINGS}
+
+
+NO_DRAW = ("busy_watts", "idle_watts", "most_watts")
+"""What `owned_draws` tells of each."""

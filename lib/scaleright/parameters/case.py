@@ -236,7 +236,8 @@ def case() -> Case:
 
 
 def _with_own(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Any:
-    """The parameters, with a model among their choices that is the value and that no page offers;
+    """The parameters, with a model or a chip among their choices that is the value and that no page
+    offers;
     their rules stay.
     """
     mine = {

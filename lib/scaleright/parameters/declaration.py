@@ -19,7 +19,7 @@ FORM = (
     "name: float|int|str|bool [| None] = default  # meaning [unit] "
     "(low..high, or a | b, or accelerators, or models, or date first..last; names may stand before"
     " accelerators and models, as in a | accelerators; models may end in , or another model"
-    ", or a config.json, or in both)"
+    ", or a config.json, or in both, accelerators in , or another accelerator)"
 )
 _LINE = re.compile(
     r"(?P<name>[A-Za-z]\w*)\s*:\s*(?P<type>float|int|str|bool)(?P<optional>\s*\|\s*None)?"
@@ -31,7 +31,7 @@ _BOUNDS = re.compile(r"\s*(\S+?)\s*\.\.\s*(\S+)\s*")
 _DAYS = re.compile(r"\s*date\s+(\d{4}-\d\d-\d\d)\s*\.\.\s*(today|\d{4}-\d\d-\d\d)\s*")
 _CHECK = re.compile(r"#\s*check:(.*)", re.DOTALL)
 _OWN = re.compile(r"(.*\S)\s*,\s+or\s+a\s+config\.json\s*", re.DOTALL)
-_MORE = re.compile(r"(.*\S)\s*,\s+or\s+another\s+model\s*", re.DOTALL)
+_MORE = re.compile(r"(.*\S)\s*,\s+or\s+another\s+(model|accelerator)\s*", re.DOTALL)
 _RESERVED = {"filled", "parameters", "table", "values"}
 
 
@@ -155,7 +155,7 @@ def _allowed(kind: str, allowed: str | None) -> dict[str, Any]:
     if kind == "str" and allowed and (found := _OWN.fullmatch(allowed)):
         return {**_allowed(kind, found[1]), "own": True}
     if kind == "str" and allowed and (found := _MORE.fullmatch(allowed)):
-        return {**_allowed(kind, found[1]), "more": True}
+        return {**_allowed(kind, found[1]), "more": found[2]}
     *words, last = (of.strip() for of in (allowed or "").split("|"))
     if kind == "str" and last in CATALOG:
         from scaleright import catalog

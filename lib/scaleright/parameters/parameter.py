@@ -46,7 +46,8 @@ class Parameter:
 
     `catalog` is the table ("accelerators" or "models") from which the choices come but for the
     `words` before them; aliases count as well. `own` is whether a model of the reader's own is
-    taken; `more`, whether any other that writes, which a page cannot choose. `days` are the first
+    taken; `more`, of what any other is taken that a page cannot choose: "model" (one that writes)
+    or "accelerator". `days` are the first
     and the last day of a date, the last as "today" where it is that of the reader.
     """
 
@@ -63,7 +64,7 @@ class Parameter:
     optional: bool = False
     days: tuple[str, str] | None = None
     own: bool = False
-    more: bool = False
+    more: str = ""
 
     @property
     def allowed(self) -> str:
@@ -79,7 +80,7 @@ class Parameter:
             text = ", ".join(map(str, self.choices)) or {"bool": "true, false"}.get(
                 self.type, "any text"
             )
-        text += ", or another model" if self.more else ""
+        text += f", or another {self.more}" if self.more else ""
         text += ", or a config.json" if self.own else ""
         return text + (", or none" if self.optional else "")
 
@@ -125,7 +126,7 @@ class Parameter:
         if self.choices and value not in self.choices:
             if self.own and own_models.known(value):
                 return value
-            if self.more and (named := own_models.decoder(value)):
+            if self.more and (named := _OTHERS[self.more](value)):
                 return named
             raise ValueError(
                 f"{self.name} = {brief(value)}: not among the choices;"
@@ -244,6 +245,20 @@ class Parameter:
         ):
             return f"; looks like the price of an 8-GPU node: per GPU {value / 8:.2f}"
         return ""
+
+
+def _chip(name: str) -> str:
+    """An accelerator of the catalog by its name or an alias; empty where there is none."""
+    from scaleright import catalog
+
+    try:
+        return catalog.accelerator(name).name
+    except LookupError:
+        return ""
+
+
+_OTHERS = {"model": own_models.decoder, "accelerator": _chip}
+"""What is taken beside the choices where `Parameter.more` says so."""
 
 
 def show(value: Any) -> str:

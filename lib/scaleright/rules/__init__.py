@@ -18,11 +18,11 @@ ROOMS = {
     "energy": "made powered metered energy_told",
     "benchmarks": "submitted ran on_radar meet bets_meet",
     "prices": "listed plausible_rent priced priced_if_rented both_rented for_sale hosted sold_as"
-    " on_the_market committed",
+    " owned_at on_the_market committed",
     "training": "splits pretrains holds gets_done keeps_work shared_by meets_deadline",
     "studies": "fits_on smaller_than pays_a_node",
     "tuning": "tunable tunes",
-    "serving": "served_as served_in both_serve as_fast serves grouped keeps_pace",
+    "serving": "served_as served_in both_serve as_fast serves grouped keeps_pace engine_known",
     "traffic": "serves_day serves_workload keeps_or_spreads pays_for_a_node",
     "routing": "better_than_chance rising tier_served",
     "hardware": "runs_somewhere",

@@ -41,6 +41,11 @@ def priced(
     elif rent_usd_per_hour:
         market.check_rent(rent_usd_per_hour, accelerator)
     elif paid != "own":
+        if not market.contracts(accelerator):
+            raise ValueError(
+                f"no recent price of {accelerator} under any contract: give rent_usd_per_hour"
+                " [USD/h]"
+            )
         if contract == market.BEST:
             sold = (of for of in market.LASTING if seller in market.sellers(accelerator, of))
             contract = next(sold, market.LASTING[0])
@@ -84,6 +89,14 @@ def for_sale(accelerator: str, chip_usd: float | None) -> None:
         market.sold_chips(accelerator, chip_usd or None)
 
 
+def owned_at(accelerator: str, chip_usd: float | None) -> None:
+    """A chip as `for_sale`, or without any price, which leaves renting it."""
+    from scaleright import catalog, market
+
+    if chip_usd or accelerator == market.BEST or catalog.accelerator(accelerator).purchase_usd:
+        for_sale(accelerator, chip_usd)
+
+
 def _sold_by(seller: str, contracts: Sequence[str], names: Iterable[str]) -> None:
     """A seller that rents one of some chips out under one of these contracts."""
     from scaleright import market
@@ -96,7 +109,9 @@ def _sold_by(seller: str, contracts: Sequence[str], names: Iterable[str]) -> Non
 def _nothing_of_ones_own(what: str, usd: float | None) -> None:
     """No rent or price of the reader's own, which is that of one chip."""
     if usd:
-        raise ValueError(f"a {what} of your own is that of one accelerator: name it")
+        raise ValueError(
+            f"a {what} of your own is that of one accelerator: name it, as in accelerator = B200"
+        )
 
 
 def hosted(model: str, api_host: str, *own_usd: float) -> None:

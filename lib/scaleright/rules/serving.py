@@ -120,6 +120,16 @@ def grouped(
         )
 
 
+def engine_known(accelerator: str) -> None:
+    """A chip on which it is known how fast models are served, or the cheapest of those offered."""
+    from scaleright import catalog, market
+
+    if accelerator != market.BEST and catalog.accelerator(accelerator).kind != "GPU":
+        raise ValueError(
+            f"no engine of {accelerator} is known: speeds of serving are known of GPUs alone"
+        )
+
+
 def keeps_pace(
     model: str,
     accelerator: str,
