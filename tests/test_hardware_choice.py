@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from chapter_cells import cells
 from scaleright import quantity as quantities
 from scaleright.costs.fastest_steps import SIZES
 from scaleright.costs.serving_doubts import LOAD, RENT, load_spread
@@ -351,3 +352,13 @@ def test_a_rule_is_followed_by_its_chips_alone():
         {"rule": np.array(["A100", "smaller card", "A100 or H100", "high-end"])},
     )
     assert says[0].tolist() == [True, False, True, True]
+
+
+def test_a_chip_that_nobody_lists_costs_as_much_as_the_best_at_the_hour_that_is_told():
+    rows = ranking.left_out_ways(SimpleNamespace(**CASE), 0.5).set_index("accelerator")
+    usd = float(rows.loc["MI355X", ranking.TO_WIN])
+    there = cells("token_cost", "rented", accelerator="MI355X", rent_usd_per_hour=usd)
+    assert quantities.evaluate([there.rented], {})[0] == pytest.approx(0.5, rel=1e-6)
+    tpu = rows.loc["TPU v6e"]
+    assert tpu[ranking.LAST_LISTED] == hour("TPU v6e").usd and np.isnan(tpu[ranking.TO_WIN])
+    assert not set(rows.index) & set(candidate_rows())

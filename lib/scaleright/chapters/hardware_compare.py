@@ -229,6 +229,27 @@ def untrained() -> Display:
     return charts.folded(told, f"{len(rows)} chips that no training is priced on, and why")
 
 
+def unpriced(case: Any, any_chip: choice.Priced, usd_per_million: float) -> Display:
+    """Chips that no recent listing makes a candidate, and what an hour of each would have to cost
+    to be as cheap as the cheapest of those [USD / 1e6 token], folded.
+    """
+    if case.task == "training" or not usd_per_million > 0:
+        return charts.at_defaults(charts.sentence("No chip is left out for its price here."))
+    rows = hardware_ranking.left_out_ways(case, usd_per_million)
+    beats = rows[rows[hardware_ranking.OWNED] <= rows[hardware_ranking.TO_WIN]]["accelerator"]
+    bought = (
+        f" Bought at its middle price, one would win: {', '.join(beats)}." if len(beats) else ""
+    )
+    told = charts.table(
+        rows,
+        "Chips for data centers that nobody has listed for a year, beside what an hour of each"
+        f" would have to cost to win; a dash where nothing public tells.{bought}",
+        name="unpriced",
+    )
+    told = charts.at_defaults(told, any_chip.usd)
+    return charts.folded(told, f"{len(rows)} chips that are left out for want of a price, and why")
+
+
 def plane(case: SimpleNamespace, best: choice.Cheapest, listed: pd.DataFrame) -> Any:
     """The price of arithmetic against that of bandwidth, a dot for each chip that is listed."""
     across, up = hardware_hours.ARITHMETIC, hardware_hours.BANDWIDTH
