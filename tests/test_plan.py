@@ -534,3 +534,10 @@ def test_each_step_says_what_its_chapter_says(made):
                     assert np.isclose(float(there), asked.figures[path], rtol=1e-4), (asked, there)
                     compared.add(asked.chapter)
     assert compared == set(GRAPHS)
+
+
+def test_a_chip_that_no_training_is_priced_on_is_refused_for_that_one_reason():
+    (part,) = plan(Workload(work="train", accelerator="GB200")).parts
+    assert part.broken and part.broken.says.startswith("accelerator = GB200: no cluster of it is")
+    assert "nobody lists what an hour of it costs" in part.broken.says
+    assert part.broken.relaxations[0].parameter == "accelerator"

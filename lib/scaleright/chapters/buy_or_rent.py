@@ -78,6 +78,12 @@ def _rent_told(alone: Quantity, hour: PaidHour, taken: Any) -> tuple[Any, Any]:
     return where(alone, "No price of an hour is listed.", rent), where(alone, "", age)
 
 
+def _chip_dated(case: Any, chip: Any) -> Any:
+    """Of which days the price of the chip is, in words."""
+    own = abs(case.chip_usd - chip["chip_usd"]) > EVEN * case.chip_usd
+    return where(own, "yours", chip["sold"])
+
+
 def _prices(hour: PaidHour, saving: Quantity, saved: tuple[Quantity, Quantity]) -> dict[str, Any]:
     """What is saved, with its ends [USD/year], and an hour of rent [USD/h], as a card has them."""
     return {
@@ -124,6 +130,7 @@ def answer(
     of_owning = charts.phrase("A year of owning it costs {bill.total:usd}.")
     because, span = where(alone, of_owning, pays + even_at), where(alone, _owned_span(owned), span)
     rent, rent_age = _rent_told(alone, hour, taken)
+    sold = _chip_dated(case, chip)
     return charts.answer_card(
         "At {case.hours_per_day:hours 2} of use a day, {found}.",
         "{shown}",
@@ -135,7 +142,7 @@ def answer(
         otherwise="One <strong>{case.accelerator}</strong> cannot be rented so: {hour.why}. A year"
         " of owning it costs {bill.total:usd}. {pays}{moved}",
         range="{span}",
-        as_of="{rent_age}{chip.sold} (price of the chip)",
+        as_of="{rent_age}{sold} (price of the chip)",
         model_error="none measured: arithmetic on prices, so as right as its inputs",
         headline="break_even_hours",
         quantities={

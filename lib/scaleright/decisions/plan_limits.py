@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from scaleright.costs.training_fleet import left_out
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
 from scaleright.decisions.plan_runs import BUY, SPOT, Runs, Ways, runs_of
 from scaleright.decisions.plan_workload import LEAVES, Workload
@@ -141,8 +142,13 @@ def _asked(of: Workload) -> str:
 
 
 def _nowhere(of: Workload, work: str) -> Part:
-    chip = of.accelerator or of.owned or "machines of your own"
-    says = f"the model: no layout of it fits on {chip}, or nobody sells what is asked for"
+    chip = of.accelerator or of.owned
+    if chip and chip in left_out():
+        says = f"accelerator = {chip}: no cluster of it is priced, since {left_out()[chip]}"
+    elif chip:
+        says = f"the model: no layout of it fits on {chip}"
+    else:
+        says = "the model: no layout of it fits on machines of your own that somebody sells"
     return Part(
         work=work,
         decision="This cannot be done as asked",
