@@ -21,7 +21,7 @@ from scaleright.decisions.hardware_figures import (
 )
 from scaleright.decisions.hardware_radar import SPAN, scores
 from scaleright.decisions.scale_up import times_off
-from scaleright.market import listed_hour, rental_prices
+from scaleright.market import recent_hour, rental_prices
 from scaleright.mlperf import ROUNDS, results
 from scaleright.units import HOURS_PER_YEAR, MONTHS_PER_YEAR, si
 
@@ -249,7 +249,7 @@ def tpus_ahead(words: pd.DataFrame) -> str:
     >>> tpus_ahead(source_words()).split()[0]
     'On'
     """
-    by_axis, listed = words.set_index("axis"), listed_hour(TPUS[-1])
+    by_axis, listed = words.set_index("axis"), recent_hour(TPUS[-1])
     better = [
         f"{chip} on {axis}"
         for chip in TPUS

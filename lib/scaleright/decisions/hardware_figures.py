@@ -11,7 +11,7 @@ import pandas as pd
 from scaleright.catalog import accelerators, remembered, shared
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.decisions.hardware_maturity import maturity
-from scaleright.market import listed_hour, matmul_chips
+from scaleright.market import matmul_chips, recent_hour
 from scaleright.mlperf import drift, power_efficiency, results, summary
 from scaleright.mlperf.gains import power_runs
 from scaleright.names import nearest, one_of
@@ -119,7 +119,7 @@ def chip_facts(own: bool = False, terms: Terms = USUAL) -> pd.DataFrame:
         owned = [owned_terms(name, terms.setting) for name in facts.index]
         prices = [OwnedHour.of(of, training=False).usd for of in owned]
     else:
-        rents = [listed_hour(name, terms.contract, terms.seller) for name in facts.index]
+        rents = [recent_hour(name, terms.contract, terms.seller) for name in facts.index]
         prices = [rent.usd if rent else np.nan for rent in rents]
     return facts.assign(usd_per_hour=prices)
 

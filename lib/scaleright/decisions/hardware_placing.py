@@ -78,7 +78,7 @@ class Prices:
     @classmethod
     def of(cls, chips: Sequence[str]) -> Self:
         """Those of some chips."""
-        return cls(Hours(chips), Table(owned_rows(tuple(chips)), UNKNOWN))
+        return cls(Hours(chips, old=False), Table(owned_rows(tuple(chips)), UNKNOWN))
 
     def hour(self, chip: Any, case: Any, utilization: Any = 1.0) -> ChipHour:
         """That of a chip, as a case pays for it.

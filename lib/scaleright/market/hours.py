@@ -220,14 +220,16 @@ def listed_hour(
     return hour(name, contract, seller, known) if found else None
 
 
-def recent_hour(accelerator_name: str) -> Hour | None:
-    """The `hour` on demand, or None where nobody listed the chip within `WINDOW_MONTHS`: what makes
-    it one of those among which the cheapest is sought.
+def recent_hour(
+    accelerator_name: str, contract: str = "on demand", seller: str = MEDIAN
+) -> Hour | None:
+    """The `hour`, or None where nobody listed the chip so within `WINDOW_MONTHS`: what makes it one
+    of those among which the best is sought.
 
     >>> recent_hour("P100 PCIe") is None
     True
     """
-    found = listed_hour(accelerator_name)
+    found = listed_hour(accelerator_name, contract, seller)
     return found if found and found.recent else None
 
 

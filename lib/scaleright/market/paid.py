@@ -13,7 +13,7 @@ from scaleright.catalog import shared
 from scaleright.formulas import lookup
 from scaleright.information import spread_between
 from scaleright.market.history import drift_apart, yearly_drift
-from scaleright.market.hours import COMMITTED, MEDIAN, contracts, hour, sellers
+from scaleright.market.hours import COMMITTED, MEDIAN, contracts, hour, recent_hour, sellers
 from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity, derived, least
 from scaleright.quantity.rows import Table
@@ -172,10 +172,13 @@ class Hours:
     ['no spot price of A40 is listed; it has prices on demand, reserved, one year, three years']
     """
 
-    def __init__(self, names: Sequence[str]):
+    def __init__(self, names: Sequence[str], old: bool = True):
+        """Old : whether chips count that nobody has listed anew, see `hours.recent_hour`"""
         self.names = tuple(names)
         prices, contracts_of, sellers_of = dict[Any, dict](), dict[Any, dict](), dict[Any, dict]()
         for name in self.names:
+            if not (old or recent_hour(name)):
+                continue
             for known, of in zip((prices, contracts_of, sellers_of), _sold(name), strict=True):
                 known |= of
         self._prices = Table(prices, otherwise="none")
