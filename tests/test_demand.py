@@ -166,7 +166,11 @@ FOUND = {contract: busy(contract=contract)[0] for contract in ("on demand", "res
 
 
 def test_what_is_like_a_published_hour_is_served_as_the_load_of_a_day_serves_it():
-    for of, chip in (("conversation", "B200"), ("long conversation", "H200 SXM")):
+    for of, chip, spare in (
+        ("conversation", "B200", 0.0),
+        ("long conversation", "H200 SXM", 0.0),
+        ("conversation", "H200 SXM", 2.0),
+    ):
         terms, pair = trace_terms(of), ("Llama-3.3-70B", chip)
         engines = Engines.of(*([of] for of in pair))
         case = SimpleNamespace(
@@ -174,16 +178,20 @@ def test_what_is_like_a_published_hour_is_served_as_the_load_of_a_day_serves_it(
             requests_per_day=given("requests_per_day", 1e6),
             peak_to_mean=given("peak_to_mean", 1.4),
             ttft_s=given("ttft_s", 3.0),
+            spare_engines=given("spare_engines", spare),
         )
-        demand = Demand.of(case, "reserved")
+        demand = Demand.of(case, "on demand")
         lengths = (terms[name] for name in ("input_tokens", "output_tokens", "cached_share"))
         load = requests_of(case.traffic, *lengths)
         speed = node_speed(engines, *pair, "usual", load, given("pace", PACE), demand)
         asked = terms["long_tokens"], terms["bunching"], given("pace", PACE), 3.0
         traffic = Traffic(1e6, 0.0, 1.4, load_of(of), *asked)
-        day = day_fleet(engines, (*pair, "usual"), traffic, STARTUP_S)
+        day = day_fleet(engines, (*pair, "usual"), traffic, STARTUP_S, spare_engines=spare)
         fleet = demand.fleet(speed.seated, load)
-        assert fleet.peak.value == day.peak.value
+        assert fleet.peak.value == day.peak.value > spare
+        paid = demand.busy(speed.seated, load, 0.4).share
+        of_day = day.utilization(day.scaled_hours)
+        assert paid.value == pytest.approx(of_day.value, rel=1e-3)
         for name in ("chips", "seats", "requests_per_s", "ttft_s", "filled"):
             mine, others = (getattr(one.engine, name).value for one in (fleet, day))
             assert mine == pytest.approx(others, rel=1e-3), name

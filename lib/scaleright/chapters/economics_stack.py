@@ -114,11 +114,14 @@ def fleet(case: Any, served: Served) -> Display:
         " Yours come after {case.lead_months:months}; until then you rent by the hour."
     )
     waits = where((case.way == OWNED) & (case.lead_months > 0), late, "")
+    spare = charts.phrase(", {case.spare_engines:whole engines} of them to spare")
+    spare = where(case.spare_engines > 0, spare, "")
     return charts.sentence(
         "You need {all_tokens:count} output tokens a month. That takes"
-        " <strong>{month.chips:whole accelerators}</strong>, in groups of {month.group:whole}, at"
-        " work {month.utilization:percent} of the time. All in, a million output tokens with their"
-        " prompts costs <strong>{per:usd}</strong>, {over:number 3} times the cost of the"
+        " <strong>{month.chips:whole accelerators}</strong>, in groups of"
+        " {month.group:whole}{spare}, at work {month.utilization:percent} of the time. All in, a"
+        " million output tokens with their prompts costs <strong>{per:usd}</strong>,"
+        " {over:number 3} times the cost of the"
         " accelerators alone.{waits}",
         provided=served.known,
         otherwise="There is no bill: {served.why_not}.",

@@ -148,15 +148,17 @@ def _own_questions(ways: ServiceWays) -> dict[int, Any]:
         " -p peak_to_mean={case.peak_to_mean:typed}"
         ' -p pace_tokens_per_s={case.pace_tokens_per_s:typed} -p contract="{case.contract}"'
     )
+    promise = charts.phrase(
+        " -p ttft_s={case.ttft_s:typed} -p spare_engines={case.spare_engines:typed}"
+    )
     day = charts.phrase(
         'scaleright run load_of_a_day {service} -p accelerator="{case.accelerator}"'
-        ' -p trace="{case.trace}" -p ttft_s={case.ttft_s:typed}'
-        " -p spare_engines={case.spare_engines:typed}"
+        ' -p trace="{case.trace}"{promise}'
     )
     lengths = charts.phrase(
         '-p traffic="{case.trace}" -p input_tokens={reads:typed} -p output_tokens={writes:typed}'
     )
-    bill = charts.phrase("scaleright run economics_stack {service} {lengths}")
+    bill = charts.phrase("scaleright run economics_stack {service} {lengths}{promise}")
     compared = charts.phrase("scaleright run hardware_compare {service} {lengths}")
     return {1: day, 2: bill, 4: compared, 7: day, 9: bill}
 

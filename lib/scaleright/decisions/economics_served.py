@@ -81,9 +81,9 @@ class Served:
     @classmethod
     def of(cls, case: Any, tables: ServingChoices) -> Self:
         """That of a case: model, accelerator, precision, way, contract, seller, rent_usd_per_hour,
-        setting, chip_usd, traffic, requests_per_day, peak_to_mean, pace_tokens_per_s, input_tokens,
-        output_tokens, cached_share, lead_months, people, moved_gb_per_month, stored_tb,
-        compliance_usd_per_year.
+        setting, chip_usd, traffic, requests_per_day, peak_to_mean, pace_tokens_per_s, ttft_s,
+        spare_engines, input_tokens, output_tokens, cached_share, lead_months, people,
+        moved_gb_per_month, stored_tb, compliance_usd_per_year.
         """
         owns = case.way == OWNED
         options = ServingOptions.of(_placed(case, tables), tables, where(owns, OWN_IT, RENT_IT))

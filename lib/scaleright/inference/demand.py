@@ -139,6 +139,7 @@ class Demand:
         of the longest prompts takes with nobody waiting, if no engine is as quick [s]
     stands : whether paid hours stand day and night [truth value]
     available : share of its paid time in which an engine is up [1]
+    spare_engines : that stand by, see `day.day_fleet` [1]
     """
 
     known: Any
@@ -149,10 +150,12 @@ class Demand:
     ttft_s: Any = FIRST_TOKEN_S
     stands: Any = True
     available: Any = 1.0
+    spare_engines: Any = 0.0
 
     @classmethod
     def of(cls, case: Any, contract: Any = None, own: Any = False) -> Demand:
-        """That of a case: traffic, requests_per_day, peak_to_mean, and ttft_s if it has one.
+        """That of a case: traffic, requests_per_day, peak_to_mean, and ttft_s and spare_engines if
+        it has these.
 
         contract : by which hours are paid; none where chips are owned
         own : whether they are, if a case may have either [truth value]
@@ -165,6 +168,7 @@ class Demand:
             kind.bunching,
             kind.long_over_mean,
             getattr(case, "ttft_s", FIRST_TOKEN_S),
+            spare_engines=getattr(case, "spare_engines", 0.0),
         )
         if contract is None:
             return found
@@ -207,11 +211,10 @@ class Demand:
 
     def fleet(self, engine: DayEngine, load: Load) -> Fleet:
         """The whole engines of a kind that it takes, for such requests."""
-        traffic = self._traffic(load)
-        peak = whole_engines(engine.needed(traffic.peak_per_s), self.available)
-        return Fleet(
-            engine.of_many(peak), peak, STARTUP_S / SECONDS_PER_HOUR, 1.0, self.available, traffic
-        )
+        traffic, spare = self._traffic(load), self.spare_engines
+        peak = whole_engines(engine.needed(traffic.peak_per_s), self.available) + spare
+        of = STARTUP_S / SECONDS_PER_HOUR, 1.0, self.available, traffic
+        return Fleet(engine.of_many(peak), peak, *of, spare_engines=spare)
 
     def score(self, of: DayEngine, score: Any, load: Load) -> Any:
         """Of an engine among others, of which the highest is taken: one that keeps the promise of
