@@ -90,8 +90,8 @@ def of_menu(chapter: str, name: str, rule: Callable, *more: Any) -> Callable[[],
     )
 
 
-CHIP = "buy_or_rent cluster_efficiency gpu_prices inference_ladder inference_roofline"
-CHIP += " memory_wall parallelism scaling_math sustainability"
+CHIP = "buy_or_rent cluster_efficiency gpu_prices memory_wall parallelism scaling_math"
+CHIP += " sustainability"
 SHAPE = "cluster_efficiency inference_ladder inference_roofline parallelism scaling_math"
 RELEASE = "economics_stack hardware_compare load_of_a_day plan token_cost"
 ENDS = "ablation_cost cluster_efficiency parallelism pretraining_cost rlhf_cost scaling_laws"

@@ -29,11 +29,7 @@ from scaleright.units import usd
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 CASE = Deployment(
-    catalog.model("Llama-3.1-70B"),
-    catalog.accelerator("H100 SXM"),
-    "FP8",
-    tensor=4,
-    software="vLLM",
+    catalog.model("Llama-3.1-70B"), catalog.accelerator("B200"), "NVFP4", software="vLLM"
 )
 
 
@@ -41,16 +37,13 @@ def test_the_headline_is_the_librarys():
     said = answer(BOOK.notebook("inference_roofline").read_bytes())
     load = requests_of("unknown", 2000, 500)
     point = curves([CASE])[0].at(64.0, load)
-    hour = listed_hour("H100 SXM", STEADY).usd
-    price = usd_per_million_tokens(4 * hour, point.beat.requests * 500 / point.step_s, 0.4)
+    hour = listed_hour("B200", STEADY).usd
+    price = usd_per_million_tokens(hour, point.beat.requests * 500 / point.step_s, 0.4)
     assert f" {usd(price)} per million output tokens, 64 requests at once." in said
-    assert "on 4 H100 SXM" in said and "at 40 % utilization" in said
+    assert "on 1 B200, of 9 the cheapest" in said and "at 40 % utilization" in said
     true = steady(CASE, load, batch=64.0)
     assert price == pytest.approx(
-        usd_per_million_tokens(
-            4 * listed_hour("H100 SXM", STEADY).usd, true.output_tokens_per_s, 0.4
-        ),
-        rel=0.02,
+        usd_per_million_tokens(hour, true.output_tokens_per_s, 0.4), rel=0.02
     )
 
 

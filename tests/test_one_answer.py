@@ -201,6 +201,33 @@ def test_where_all_is_open_both_take_the_same_chip_at_the_same_price(pages, case
     assert usd[min(usd)] == chips[np.nanargmin(there)]
 
 
+@pytest.mark.parametrize(
+    "case",
+    [
+        {},
+        {"model": "Llama-3.1-8B", "pace_tokens_per_s": 60.0},
+        {"traffic": "conversation", "requests_per_day": 3e6, "contract": "on demand"},
+    ],
+)
+def test_where_the_chip_is_open_so_many_at_once_take_that_of_a_token(pages, case):
+    """As many as there, on an engine that both have."""
+    one, other = pages["token_cost"], pages["inference_roofline"]
+    models = {"Llama-3.3-70B": "Llama-3.1-70B"}
+    chips = np.array([of for of in one.tables.chips if of in other.tables.hours.names])
+    (usd,) = evaluate([one.price.rented], case | {"accelerator": chips})
+    chip = str(chips[np.nanargmin(usd)])
+    speed = one.speed
+    wanted = one.price.rented, speed.tokens_per_s, speed.chips, speed.batch
+    usd, rate, group, batch = at(case | {"accelerator": chip}, *wanted)
+    model = case.get("model", "Llama-3.3-70B")
+    there = case | {"accelerator": BEST, "batch": batch, "model": models.get(model, model)}
+    many = other.many
+    wanted = other.case.accelerator, many.usd_per_million, many.tokens_per_s, many.server.chips
+    name, *found = evaluate(wanted, there)
+    assert (name, found[2]) == (chip, group)
+    assert found[:2] == pytest.approx([usd, rate * group], rel=1e-3)
+
+
 def test_known_traffic_costs_the_same_on_each_chip(pages):
     one, other = pages["token_cost"], pages["hardware_compare"]
     traffic = {"traffic": "conversation", "requests_per_day": 3e5, "peak_to_mean": 1.4}

@@ -8,24 +8,44 @@ import pandas as pd
 from scaleright import charts
 from scaleright.charts import Display
 from scaleright.charts.busy import utilization_source
-from scaleright.costs.batches import Batch, chips_by_pace, chips_by_requests
+from scaleright.charts.live import Controls
+from scaleright.costs.batches import (
+    Batch,
+    BatchChoices,
+    CheapestServer,
+    chips_by_pace,
+    chips_by_requests,
+)
+from scaleright.inference.demand import usual_peaks
+from scaleright.inference.lengths import Load
 from scaleright.inference.server_steps import ServerSteps, arithmetic_table
-from scaleright.inference.weights import Weights
+from scaleright.market import BEST
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Quantity, given
 from scaleright.ranges import Ends
 from scaleright.validation import gaps
 
+NAMELESS = "a rent of your own is that of one accelerator. Name it."
 _BATCHES = {"batch": [round(2 ** (step / 2), 1) for step in range(23)]}
 _AT_ONCE = "requests at once"
 _PER_MILLION = "USD per million output tokens"
 _LOGS = {"log_x": True, "log_y": True}
 
 
+def controls(case: Any) -> tuple[Controls, BatchChoices]:
+    """The controls of the page, and the rows of what they choose."""
+    of = {name: case[name].choices for name in ("model", "accelerator", "precision", "chips")}
+    accelerators = [name for name in of["accelerator"] if name != BEST]
+    _, *formats = of["precision"]
+    tables = BatchChoices.of(of["model"], accelerators, formats, of["chips"])
+    return charts.controls(case).follow("traffic", usual_peaks()), tables
+
+
 def answer(
-    case: Any, weights: Weights, many: Batch, alone: Batch, low: Any, high: Any, hour: Any
+    case: Any, servers: CheapestServer, many: Batch, alone: Batch, low: Any, high: Any
 ) -> Display:
     """The answer: pace and price of many at once, beside one request alone."""
+    weights, hour = servers.taken.weights, servers.taken.hour
     server, pace, price = many.server, many.pace, many.usd_per_million
     alone_pace, single, more = alone.pace, alone.usd_per_million, _more(many, alone)
     room, served, why_not = many.room, many.served, server.why_not(many.load)
@@ -43,19 +63,27 @@ def answer(
     )
     wait = where(case.batch > room, " The others wait.", "")
     span = charts.phrase("{low:usd} to {high:usd} per million output tokens (90 %)")
-    priced = served & hour.there
+    priced = served & hour.there & ~servers.nameless
     span = where(priced, span, "none, since nothing is served at a price")
     why_not = where(served, charts.phrase("{hour.why}."), why_not)
+    why_not = where(servers.nameless, NAMELESS, why_not)
+    quick = charts.phrase(
+        ", of {servers.many:whole} the cheapest at {case.pace_tokens_per_s:number 2} tokens a"
+        " second or more for each,"
+    )
+    slow = charts.phrase(", the cheapest of {servers.many:whole}, none of which keeps your pace,")
+    among = where(many.keeps(case.pace_tokens_per_s), quick, slow)
+    among = where(servers.many > 1, among, "")
     return charts.answer_card(
         "{decision}",
         "{price:usd}",
         "per million output tokens, {crowd} at once",
         because="One request at a time would cost {single:usd}, {more}, since a step reads all"
         " weights however many it serves.",
-        also="{case.model} in {weights.precision} on {server.chips:whole} {case.accelerator} gives"
-        " each of {crowd} {pace:number} tokens a second, and one alone {alone_pace:number}. Prices"
-        " are with prompts, at {case.utilization:percent} utilization, {source}, and {hour.usd:usd}"
-        " an hour ({hour.counted}). Memory holds {room:whole} at once.{wait}",
+        also="{case.model} in {weights.precision} on {server.chips:whole} {case.accelerator}{among}"
+        " gives each of {crowd} {pace:number} tokens a second, and one alone {alone_pace:number}."
+        " Prices are with prompts, at {case.utilization:percent} utilization, {source}, and"
+        " {hour.usd:usd} an hour ({hour.counted}). Memory holds {room:whole} at once.{wait}",
         provided=priced,
         otherwise="<strong>{case.model}</strong> in <strong>{weights.precision}</strong> is not"
         " served at a price on <strong>{case.accelerator}</strong> like this: {why_not}",
@@ -197,18 +225,19 @@ def token_kinds(many: Batch) -> Display:
     )
 
 
-def fronts(case: Any, names: Sequence[str], pace: Quantity, usd: Quantity) -> Display:
+def fronts(servers: CheapestServer, pace: Quantity) -> Display:
     """What a million tokens cost at each pace, a line for each accelerator."""
+    one, case = servers.any_chip, servers.taken.case
     return charts.show(
         charts.lines(
-            chips_by_pace(names),
+            chips_by_pace(one.tables.hours.names),
             "pace",
-            "accelerator",
+            "chip",
             "usd",
             "tokens per second per user, at least",
             _PER_MILLION,
-            value=usd,
-            along=(case.accelerator, case.rent_usd_per_hour, pace),
+            value=one.usd_at(one.load, pace),
+            along=(servers.chip, pace),
             **_LOGS,
         ),
         name="fronts",
@@ -217,16 +246,19 @@ def fronts(case: Any, names: Sequence[str], pace: Quantity, usd: Quantity) -> Di
     )
 
 
-def patterns(
-    case: Any, names: Sequence[str], lengths: Sequence[Quantity], usd: Quantity
-) -> Display:
-    """What a thousand requests cost on each accelerator, by kinds of requests."""
+def patterns(servers: CheapestServer, load: Load, lengths: Sequence[Quantity]) -> Display:
+    """What a thousand requests cost on each accelerator, by kinds of requests.
+
+    load, lengths : of the requests of a row
+    """
+    one = servers.any_chip
+    usd = one.usd_at(load, one.case.pace_tokens_per_s) * load.output_tokens / 1e3
     return charts.table(
-        chips_by_requests(names).assign(usd=usd),
-        "USD per thousand requests at 25 tokens per second per user or more, your model and"
-        " utilization; a dash where no node is so fast, or nobody lists the chip so",
+        chips_by_requests(one.tables.hours.names).assign(usd=usd),
+        "USD per thousand requests at your pace for each user or more, your model and utilization;"
+        " a dash where no node is so fast, or nobody lists the chip so",
         formats={"usd": "usd"},
-        along=(case.accelerator, case.rent_usd_per_hour, *lengths),
+        along=(servers.chip, *lengths),
         across="requests",
         name="patterns",
     )

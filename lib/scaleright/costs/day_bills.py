@@ -15,10 +15,9 @@ from scaleright.formulas import NON_NEGATIVE, POSITIVE, Domain, closed_form, loo
 from scaleright.inference.day import DayFleet
 from scaleright.inference.paid_engines import FILL
 from scaleright.information import Choice
-from scaleright.market import BEST, Rents, taken_accelerator, unfixed, yearly_drift
-from scaleright.ops import exp, item, log, maximum, minimum, sqrt, where
-from scaleright.quantity import given, least, over, pick
-from scaleright.quantity.lists import place_of_least, word_at
+from scaleright.market import BEST, CheapestAccelerator, Rents, unfixed, yearly_drift
+from scaleright.ops import exp, log, maximum, minimum, sqrt, where
+from scaleright.quantity import given, least, pick
 from scaleright.ranges import Ends
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR
 
@@ -227,19 +226,15 @@ class CheapestDay:
         chip = given("chip", names[0])
         _, fleet, rents, bill = cls._on(case, tables, chip)
         there = fleet.served & rents.hour.there & rents.by_the_hour.there
-        usd = where((any_of | (case.accelerator == chip)) & there, bill.best[1], float("nan"))
-        rows = over("days", {chip: list(names)}, {"usd": usd})
-        place = place_of_least(rows["usd"])
-        found = where(place < 0, names[0], word_at([*names], place))
-        many = sum(where(item(rows["usd"], at) > 0, 1, 0) for at in range(len(names)))
-        taken = taken_accelerator(case.accelerator, found, names[0])
+        usd = where(there, bill.best[1], float("nan"))
+        taken, many = CheapestAccelerator.of(case.accelerator, chip, names, usd, "days")
         nameless = any_of & (case.rent_usd_per_hour > 0)
         return cls(*cls._on(case, tables, taken), many, nameless)
 
     @staticmethod
     def _on(case: Any, tables: DayChoices, chip: Any) -> tuple[Any, DayFleet, Rents, DayBill]:
         """A case on an accelerator, with the fleet, the rents and the bill of its day."""
-        there = tables.on_chip(case, chip)
+        there = tables.hours.on(case, chip)
         fleet, rents = tables.fleet(there), tables.hours.rents(there)
         return there, fleet, rents, day_bill(fleet, rents, there)
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -77,15 +76,6 @@ class DayChoices:
             case.pace_tokens_per_s,
             case.ttft_s,
         )
-
-    def on_chip(self, case: Any, accelerator: Any) -> SimpleNamespace:
-        """A case on an accelerator, under the contract that it names, or that of a year at most
-        under which hours around the clock cost least; a rent of the reader's own is that of the
-        accelerator that it names.
-        """
-        rent = where(case.accelerator == accelerator, case.rent_usd_per_hour, 0.0)
-        own = {"accelerator": accelerator, "rent_usd_per_hour": rent}
-        return self.hours.taken(SimpleNamespace(**vars(case) | own))
 
     def up_on_spot(self, case: Any) -> Any:
         """Share of its paid time in which an engine on spot is up [1]."""

@@ -26,17 +26,15 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import AtPace, Engines, NodeSpeed, at_pace, node_speed
 from scaleright.inference.paid_engines import HOURS
 from scaleright.market import (
-    BEST,
+    CheapestAccelerator,
     Hours,
     PaidHour,
     asked_tokens,
     closed_models,
-    taken_accelerator,
 )
 from scaleright.market.hours import MEDIAN
-from scaleright.ops import first_case, item, maximum, where
-from scaleright.quantity import Quantity, Table, given, over
-from scaleright.quantity.lists import place_of_least, word_at
+from scaleright.ops import first_case, maximum, where
+from scaleright.quantity import Quantity, Table, given
 
 NAMES = ("small", "medium", "large")
 LEVELS = ("easy", "medium", "hard")
@@ -301,16 +299,11 @@ class Tiers:
         """A tier of a case on the accelerator that it names, or if that is `BEST` on the one on
         which the tier costs least if all requests reach it.
         """
-        names, any_of = self.hours.names, case.accelerator == BEST
-        chip = given("chip", names[0])
+        names, chip = self.hours.names, given("chip", self.hours.names[0])
         usd = self.own(case, tier, chip).on_engines(1.0).usd
-        usd = where(any_of | (case.accelerator == chip), usd, float("nan"))
-        rows = over(f"{tier}_rented", {chip: list(names)}, {"usd": usd})
-        place = place_of_least(rows["usd"])
-        found = where(place < 0, names[0], word_at([*names], place))
-        many = sum(where(item(rows["usd"], at) > 0, 1, 0) for at in range(len(names)))
-        of = case.accelerator, found, names[0], f"{tier}_accelerator"
-        return replace(self.own(case, tier, taken_accelerator(*of)), many=many)
+        of = case.accelerator, chip, names, usd, f"{tier}_rented"
+        taken, many = CheapestAccelerator.of(*of, name=f"{tier}_accelerator")
+        return replace(self.own(case, tier, taken), many=many)
 
     def served(self, case: Any, tier: str) -> Served:
         """A tier of a case: at the API, on rented accelerators that keep its pace, or where it is

@@ -45,6 +45,7 @@ from scaleright.market.paid import (
     BINDING,
     LASTING,
     TERM_YEARS,
+    CheapestAccelerator,
     Hours,
     PaidHour,
     Rents,

@@ -14,8 +14,9 @@ from scaleright.formulas import lookup
 from scaleright.information import spread_between
 from scaleright.market.history import drift_apart, yearly_drift
 from scaleright.market.hours import COMMITTED, MEDIAN, contracts, hour, recent_hour, sellers
-from scaleright.ops import first_case, where
-from scaleright.quantity import Quantity, derived, least
+from scaleright.ops import first_case, item, where
+from scaleright.quantity import Quantity, derived, least, over
+from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.quantity.rows import Table
 from scaleright.ranges import Ends
 from scaleright.units import HOURS_PER_DAY
@@ -53,6 +54,40 @@ def taken_accelerator(asked: Any, cheapest: Any, otherwise: str, name: str = "ta
     """
     found = where(cheapest == "", otherwise, cheapest)
     return derived(name, where(asked == BEST, found, asked), held=True)
+
+
+class CheapestAccelerator(NamedTuple):
+    """The one that a case asks for, or if that is `BEST` the one on which it costs least, and of
+    how many with a price it is that [1].
+    """
+
+    name: Quantity
+    many: Any
+
+    @classmethod
+    def of(
+        cls, asked: Any, chip: Quantity, names: Sequence[str], usd: Any, rows: str, **taken: str
+    ) -> Self:
+        """That among some.
+
+        chip : an input of its own, which stands for each of them
+        usd : what the case costs on it; NaN where it has no price there
+        rows : what a page calls them
+        taken : see `taken_accelerator`
+
+        >>> from scaleright.quantity import evaluate, given, look_up
+        >>> chip, asked = given("chip", "A"), given("asked", "cheapest")
+        >>> usd = look_up({"A": 2.0, "B": 1.0}, chip)
+        >>> found = CheapestAccelerator.of(asked, chip, ["A", "B"], usd, "two")
+        >>> evaluate(found, {}), evaluate(found, {"asked": "A"})
+        (['B', 2], ['A', 1])
+        """
+        usd = where((asked == BEST) | (asked == chip), usd, math.nan)
+        each = over(rows, {chip: [*names]}, {"usd": usd})["usd"]
+        place = place_of_least(each)
+        found = where(place < 0, "", word_at([*names], place))
+        many = sum(where(item(each, at) > 0, 1, 0) for at in range(len(names)))
+        return cls(taken_accelerator(asked, found, names[0], **taken), many)
 
 
 def binds(contract: Any) -> Any:
@@ -280,6 +315,14 @@ class Hours:
         """
         name, _ = self.contract(case, HOURS_PER_DAY, TERM_YEARS)
         return SimpleNamespace(**vars(case) | {"contract": name})
+
+    def on(self, case: Any, accelerator_name: Any) -> SimpleNamespace:
+        """A case on an accelerator, `taken`; a rent of the reader's own is that of the one that it
+        names.
+        """
+        rent = where(case.accelerator == accelerator_name, case.rent_usd_per_hour, 0.0)
+        own = {"accelerator": accelerator_name, "rent_usd_per_hour": rent}
+        return self.taken(SimpleNamespace(**vars(case) | own))
 
     def rents(self, case: Any) -> Rents:
         """The hours of a case: its accelerator, contract, seller and rent_usd_per_hour.

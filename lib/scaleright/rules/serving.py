@@ -59,20 +59,24 @@ def serves(
     output_tokens: int,
     cached_share: float,
     traffic: str,
+    choices: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """A server that holds the model in a format, and one request beside it."""
+    """A server that holds the model in a format, and one request beside it; if the cheapest
+    accelerator is asked for, one of any of the choices.
+    """
     from scaleright import catalog
     from scaleright.inference.demand import requests_of
     from scaleright.inference.server import require_server
     from scaleright.inference.server_steps import FEWEST
+    from scaleright.rules.left_open import on_one
 
-    require_server(
-        catalog.model(model),
-        catalog.accelerator(accelerator),
-        precision,
-        None if chips == FEWEST else int(chips),
-        requests_of(traffic, input_tokens, output_tokens, cached_share),
-    )
+    shape, many = catalog.model(model), None if chips == FEWEST else int(chips)
+    load = requests_of(traffic, input_tokens, output_tokens, cached_share)
+
+    def serve(name: str) -> None:
+        require_server(shape, catalog.accelerator(name), precision, many, load)
+
+    on_one(accelerator, choices, serve)
 
 
 def grouped(
