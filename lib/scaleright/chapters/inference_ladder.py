@@ -6,24 +6,40 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts
+from scaleright.charts.live import Controls
 from scaleright.charts.weights import weights_format
-from scaleright.decisions.inference_ladder import SOURCE_SAVING, FirstLever, Saved, as_promised
+from scaleright.decisions.inference_ladder import (
+    SOURCE_SAVING,
+    CheapestLadder,
+    FirstLever,
+    Saved,
+    as_promised,
+)
 from scaleright.inference.ladder import Ladder, Step
-from scaleright.market import PaidHour
+from scaleright.market import BEST, Hours
 from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity
 
 PROMISED = f"{100 * SOURCE_SAVING[0]:.0f} to {100 * SOURCE_SAVING[1]:.0f} %"
 
 
-def answer(case: Any, ladder: Ladder, saved: Saved, hour: PaidHour) -> charts.Display:
+def controls(case: Any) -> tuple[Controls, list[str], Hours]:
+    """The controls of the page, the models, and what an hour of each accelerator costs."""
+    models = dict.fromkeys(case["model"].choices + case["smaller"].choices)
+    chips = [name for name in case["accelerator"].choices if name != BEST]
+    return charts.controls(case), [*models], Hours(chips)
+
+
+def answer(served: CheapestLadder, saved: Saved) -> charts.Display:
     """What the ladder saves of the fleet; or why there is none."""
+    case, ladder, hour = served.case, served.climb, served.hour
     today, end = ladder.steps[0], ladder.steps[-1]
     saving, dear, cheap = saved.saving, saved.dear, saved.cheap
     range_low, range_high = saved.range_low, saved.range_high
-    possible = today.chips > 0
+    possible = (today.chips > 0) & ~served.nameless
     too_long = charts.phrase("it was made for sequences of up to {ladder.context:whole} tokens")
     refusals = [
+        (served.nameless, "a rent of your own is that of one accelerator, so name it"),
         (ladder.too_long, too_long),
         (ladder.quickest_s <= ladder.fleet.tpot_s, "a token of such batches takes longer"),
         (
@@ -36,9 +52,11 @@ def answer(case: Any, ladder: Ladder, saved: Saved, hour: PaidHour) -> charts.Di
     span = charts.phrase("{range_low:percent} to {range_high:percent}")
     span = where(possible, span, "none, since nothing is served")
     instead = where(end.chips < today.chips, charts.phrase(" instead of {dear:usd}"), "")
+    among = charts.phrase(", the cheapest fleet of {served.many:whole} accelerators")
+    among = where(served.many > 1, among, "")
     money = charts.phrase(
         "A million output tokens then cost {cheap:usd}{instead}, at {hour.usd:usd} an hour"
-        " ({hour.counted})."
+        " ({hour.counted}){among}."
     )
     money = where(hour.there, money, charts.phrase("In dollars nobody knows: {hour.why}."))
     first = charts.phrase(

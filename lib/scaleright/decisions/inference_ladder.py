@@ -4,25 +4,29 @@ its 30 to 40 %.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from scaleright import catalog
+from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import search
 from scaleright.inference.demand import requests_of
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, groups
 from scaleright.inference.formats import resolved
-from scaleright.inference.ladder import CHANGES, Ladder
+from scaleright.inference.ladder import CHANGES, Fleet, Ladder
 from scaleright.inference.ladder_tables import SOFTWARE
 from scaleright.inference.levers import Rung, climb
 from scaleright.inference.speculation import Speculation
 from scaleright.information import Choice, spread_between
+from scaleright.market import BEST, CheapestAccelerator, Hours, PaidHour
 from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity, evaluate, given, least, over
+from scaleright.quantity.graph import value_of
 
 SOURCE = "Clarifai's Inference Efficiency Ladder"
 SOURCE_SAVING = (0.30, 0.40)
@@ -57,6 +61,51 @@ def as_promised(saving: Any) -> Any:
     """
     low, high = SOURCE_SAVING
     return (saving >= low - 0.005) & (saving <= high + 0.005)
+
+
+@dataclass(frozen=True)
+class CheapestLadder:
+    """A service on the accelerator that it names, or on the one on which its fleet costs least once
+    the levers are taken.
+
+    case : on it, under the contract that is taken
+    climb, hour : the levers there, and an hour of one accelerator
+    many : accelerators that serve it at a price, of which it is the cheapest [1]
+    nameless : whether a rent of the reader's own is that of no accelerator that is named
+    """
+
+    case: SimpleNamespace
+    climb: Ladder
+    hour: PaidHour
+    many: Any
+    nameless: Any
+
+    @classmethod
+    def of(cls, case: Any, models: Sequence[str], hours: Hours, levers: Sequence[str]) -> Self:
+        """That of a case of quantities, whose accelerator and contract may be `market.BEST`.
+
+        models : that may be chosen, the smaller models among them
+        """
+
+        def on(name: Any) -> tuple[SimpleNamespace, Ladder, PaidHour]:
+            there = hours.on(case, name)
+            return (
+                there,
+                Ladder(Fleet.of(there), models, hours.names, levers),
+                hours.rents(there).hour,
+            )
+
+        chip = given("chip", hours.names[0])
+        _, climb, hour = on(chip)
+        usd = climb.steps[-1].chips * hour.usd
+        taken, many = CheapestAccelerator.of(case.accelerator, chip, hours.names, usd, "fleets")
+        nameless = (case.accelerator == BEST) & (case.rent_usd_per_hour > 0)
+        return cls(*on(taken), many, nameless)
+
+    def usd(self, chips: Any) -> Any:
+        """A million output tokens by the accelerators of the fleet [USD]."""
+        written = self.case.requests_per_s * self.case.output_tokens  # tokens a second
+        return usd_per_million_tokens(chips * self.hour.usd, written, 1.0)
 
 
 @dataclass(frozen=True)
@@ -156,7 +205,8 @@ def by_allowed_loss(ladder: Ladder, allowed: Sequence[float]) -> pd.DataFrame:
     """
     (today, *steps, end), losses = ladder.steps, np.array(allowed)  # the last is the dashboard
     wanted = [end.loss, 1 - end.chips / today.chips, *(step.taken for step in steps)]
-    loss, saved, *picked = evaluate(wanted, {"allowed_loss": losses})
+    there = {"allowed_loss": losses, "taken": value_of(ladder.fleet.accelerator)}
+    loss, saved, *picked = evaluate(wanted, there)
     names, there = [step.name for step in steps], np.broadcast_arrays(*picked, losses)[:-1]
     lists = [
         ", ".join(name for name, one in zip(names, row, strict=True) if one)
@@ -165,12 +215,14 @@ def by_allowed_loss(ladder: Ladder, allowed: Sequence[float]) -> pd.DataFrame:
     return pd.DataFrame({"allowed loss": losses, "levers": lists, "loss": loss, "saved": saved})
 
 
-def service_of(case: Any) -> Service:
-    """The service of a chapter's case, as plain numbers."""
+def service_of(case: Any, accelerator: str = "") -> Service:
+    """The service of a chapter's case, as plain numbers, on the accelerator that it names or on
+    another one.
+    """
     batches = {"one at a time": 1, "static": case.static_batch}
     shared = ("requests_per_s", "peak_to_mean", "together", "services", "variants")
     shared += ("prefix_share", "repeated_share")
-    shape, chip = catalog.model(case.model), catalog.accelerator(case.accelerator)
+    shape, chip = catalog.model(case.model), catalog.accelerator(accelerator or case.accelerator)
     return Service(
         Deployment(
             shape,

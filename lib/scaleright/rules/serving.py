@@ -1,7 +1,13 @@
 """Rules about engines that serve a model in a format, at a pace."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scaleright.inference.lengths import Load
 
 
 def served_as(model: str, accelerator: str, precision: str) -> None:
@@ -91,13 +97,37 @@ def grouped(
     traffic: str,
     tpot_ms: float,
     prefix_share: float,
+    choices: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """A service that some group of chips holds and keeps the pace of."""
+    """A service that some group of chips holds and keeps the pace of; if the cheapest accelerator
+    is asked for, one of any of the choices.
+    """
+    from scaleright.inference.demand import requests_of
+    from scaleright.rules.left_open import on_one
+
+    load = requests_of(traffic, input_tokens, output_tokens)
+    batch = {"one at a time": 1, "static": static_batch}.get(batching)
+    limits = {"batch": batch, "tpot_s": tpot_ms / 1e3, "prefix_share": prefix_share}
+
+    def group(name: str) -> None:
+        _grouped(model, name, precision, load, requests_per_s, limits)
+
+    on_one(accelerator, choices, group)
+
+
+def _grouped(
+    model: str,
+    accelerator: str,
+    precision: str,
+    load: Load,
+    requests_per_s: float,
+    limits: dict[str, Any],
+) -> None:
+    """`grouped` on one accelerator; limits as of a `Service`."""
     import math
 
     from scaleright import catalog
     from scaleright.inference.curves import curves
-    from scaleright.inference.demand import requests_of
     from scaleright.inference.deployment import Deployment
     from scaleright.inference.fleet import Service, groups
     from scaleright.inference.formats import resolved
@@ -105,13 +135,11 @@ def grouped(
     from scaleright.inference.pacing import continuous_rate, static_rate
 
     shape, chip = catalog.model(model), catalog.accelerator(accelerator)
-    precision, tpot_s = resolved(shape, chip, precision), tpot_ms / 1e3
+    precision = resolved(shape, chip, precision)
     deployment = Deployment(shape, chip, precision, software="vLLM 0.17.0", kv_precision="BF16")
-    load = requests_of(traffic, input_tokens, output_tokens)
-    batch = {"one at a time": 1, "static": static_batch}.get(batching)
-    limits = {"batch": batch, "tpot_s": tpot_s, "prefix_share": prefix_share}
     groups(Service(deployment, load, requests_per_s, **limits))
     # The page's groups are curves through those engines, which may miss a pace by a hair.
+    batch, tpot_s = limits["batch"], limits["tpot_s"]
     kept = (
         continuous_rate(one, load, tpot_s)[1]
         if batch is None
@@ -120,7 +148,8 @@ def grouped(
     )
     if all(map(math.isnan, kept)):
         raise ValueError(
-            f"tpot_ms = {tpot_ms:g}: {model} in {precision} on {accelerator} needs more for a token"
+            f"tpot_ms = {1e3 * tpot_s:g}: {model} in {precision} on {accelerator} needs more for a"
+            " token"
         )
 
 
