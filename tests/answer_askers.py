@@ -11,11 +11,8 @@ from typing import NamedTuple
 from answer_cases import REQUESTS, TOKENS_PER_DAY, Serving, choices
 from scaleright import catalog
 from scaleright.decisions.architecture_bets import benchmarks
-from scaleright.inference.day import Traffic, unhurried_s
-from scaleright.inference.demand import FIRST_TOKEN_S, requests_of
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import engines_in, servers
-from scaleright.inference.traffic import spread_of
 from scaleright.quantity import evaluate
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
@@ -198,19 +195,7 @@ def by_inference_ladder(pages: dict, case: Serving) -> Answer | None:
     speeds = [(most * answer / n, n) for n, most in zip(rest[::2], rest[1::2], strict=True)]
     served = [speed for speed in speeds if speed[0] > 0]
     rate, group = max(served, default=(math.nan, math.nan))
-    if group != engine_of(pages, case)[1] and group in _late(case):
-        return None  # it promises no first token
     return Answer(None, rate, group, fleet, whole_usd)
-
-
-def _late(case: Serving) -> set[float]:
-    """Chips of the engines that read a long prompt later than others promise."""
-    load = requests_of("unknown", *REQUESTS[case.request])
-    of = load.input_tokens * spread_of("conversation")["long_over_mean"], [0.0] * 9, case.pace
-    asked = Traffic(1.0, 0.0, 1.0, load, *of, FIRST_TOKEN_S)
-    every = engines_in(case.model, case.chip, case.form)[1]
-    at = [(one, one.at(max(one.batch_at(1 / case.pace, load), 1.0), load)) for one in every]
-    return {float(one.chips) for one, of in at if unhurried_s(one, of, asked) > FIRST_TOKEN_S}
 
 
 ASKERS: dict[str, Callable[[dict, Serving], Answer | None]] = {

@@ -24,6 +24,7 @@ CASE = {
     "output_tokens": 210.0,
     "traffic": "conversation",
     "tpot_ms": 50.0,
+    "ttft_s": 2.0,
     "batching": "continuous",
     "static_batch": 8,
     "requests_per_s": 1000.0,

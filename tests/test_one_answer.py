@@ -89,7 +89,7 @@ SAID = {
     "hardware_compare": "the speed of the fastest engine that keeps your pace on one node, or in"
     " the rack of a GB300",
     "inference_roofline": "the fewest chips that leave room for 128 requests",
-    "inference_ladder": "It keeps the pace of tokens and promises no first token",
+    "inference_ladder": "The smallest fleet counts",
     "architecture_bets": "each in the best engine of its node or rack",
     "vendor_claims": "the best of all layouts of up to 64 chips",
     "scaling_math": "the floor is a bound, not an answer",

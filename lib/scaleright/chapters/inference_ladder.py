@@ -68,12 +68,16 @@ def answer(served: CheapestLadder, saved: Saved) -> charts.Display:
         " {case.accelerator}."
     )
     decision = where(end.chips < today.chips, first, stay)
+    promised = charts.phrase("a first token within {case.ttft_s:number 2} s for nineteen of twenty")
+    then = charts.phrase(" No group of today has {promised}; with the levers one has.")
+    never = charts.phrase(" No group has {promised}: the pace alone decides.")
+    late = where(end.kept, where(today.kept, "", then), never)
     return charts.answer_card(
         "{decision}",
         "{saving:percent}",
         "less hardware for {case.model} in {ladder.form}",
         because="{money}",
-        also=f"Clarifai promises {PROMISED} to everyone.",
+        also=f"Clarifai promises {PROMISED} to everyone.{{late}}",
         provided=possible,
         otherwise="<strong>{case.model}</strong> in {ladder.form} cannot be served on"
         " {case.accelerator} with {case.tpot_ms:number} ms between two tokens: {refusal}.",
@@ -203,6 +207,7 @@ def _saved(step: Step, possible: Any) -> Any:
         (where(step.can, False, True), "– (its conditions do not hold)"),
         (step.same, "– (changes nothing)"),
         (step.harmful, "– (published loss of " + charts.say(step.lost, "percent") + ")"),
+        (step.late, "– (the first token comes too late)"),
         (step.more > 0, "– (takes " + charts.say(step.more, "percent") + " more chips)"),
         (step.more <= 0, "– (saves nothing here)"),
     ]

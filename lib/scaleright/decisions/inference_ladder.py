@@ -14,7 +14,7 @@ from scaleright import catalog
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import search
-from scaleright.inference.demand import requests_of
+from scaleright.inference.demand import kinds, requests_of
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, groups
 from scaleright.inference.formats import resolved
@@ -26,7 +26,7 @@ from scaleright.information import Choice, spread_between
 from scaleright.market import BEST, CheapestAccelerator, Hours, PaidHour
 from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity, evaluate, given, least, over
-from scaleright.quantity.graph import value_of
+from scaleright.quantity.graph import parameter
 
 SOURCE = "Clarifai's Inference Efficiency Ladder"
 SOURCE_SAVING = (0.30, 0.40)
@@ -174,8 +174,10 @@ def _alone(ladder: Ladder, names: Sequence[str], lever: Quantity) -> Any:
     can = of_lever({name: can for name, (can, _, _) in changes.items()}, False)
     same = of_lever({name: same for name, (_, same, _) in changes.items()}, False)
     lost = of_lever({name: ladder.levers.loss(name, state) for name in names}, 0.0)
-    chips = ladder.fleet.chips(ladder.groups.at(state), state)
-    fewer = where(lost > ladder.fleet.allowed_loss + 1e-9, False, chips < ladder.steps[0].chips)
+    (served, kept), today = ladder.groups.at(state), ladder.steps[0]
+    chips = ladder.fleet.chips(served, state)
+    barred = (lost > ladder.fleet.allowed_loss + 1e-9) | where(kept, False, today.kept)
+    fewer = where(barred, False, chips < today.chips)
     return where(can, where(same, np.nan, where(fewer, chips, np.nan)), np.nan)
 
 
@@ -205,7 +207,8 @@ def by_allowed_loss(ladder: Ladder, allowed: Sequence[float]) -> pd.DataFrame:
     """
     (today, *steps, end), losses = ladder.steps, np.array(allowed)  # the last is the dashboard
     wanted = [end.loss, 1 - end.chips / today.chips, *(step.taken for step in steps)]
-    there = {"allowed_loss": losses, "taken": value_of(ladder.fleet.accelerator)}
+    on = ladder.fleet.accelerator  # which stays, though another might cost less then
+    there = {"allowed_loss": losses, parameter(on) or "": on.value}
     loss, saved, *picked = evaluate(wanted, there)
     names, there = [step.name for step in steps], np.broadcast_arrays(*picked, losses)[:-1]
     lists = [
@@ -234,6 +237,8 @@ def service_of(case: Any, accelerator: str = "") -> Service:
         requests_of(case.traffic, case.input_tokens, case.output_tokens),
         batch=batches.get(case.batching),
         tpot_s=case.tpot_ms / 1e3,
+        ttft_s=case.ttft_s,
+        long_tokens=case.input_tokens * kinds()[case.traffic]["long_over_mean"],
         smaller=catalog.model(case.smaller),
         **{name: getattr(case, name) for name in shared},
     )
@@ -263,6 +268,7 @@ def beyond_the_ladder(
     rungs = names if _servable(service) else []
     top = climb(service, rungs, allowed_loss)[-1].service if rungs else service
     top = replace(top, draft=Speculation(3, 0.6), requests_per_s=10 * service.requests_per_s)
+    top = replace(top, ttft_s=None)  # prompts of their own chips wait otherwise
     rows = []
     for name in ("speculative decoding", "disaggregation"):
         rows.append({"lever": name})

@@ -160,6 +160,7 @@ def _ladder_case(of: Workload, fleets: Fleets, name: str, chip: str) -> dict[str
         "traffic": of.trace,
         "peak_to_mean": of.peak_to_mean,
         "tpot_ms": figure(1e3 / of.pace_tokens_per_s, 6),
+        "ttft_s": max(of.ttft_s, 0.2),
         "services": 1,
         "variants": 1,
     }

@@ -152,9 +152,10 @@ class DayEngine:
 
         at : the steady state with all of them taken
         """
-        load, longer_s = traffic.load, _longer_s(one, traffic)
+        load, long_tokens = traffic.load, traffic.long_tokens
+        longer_s = longer_read_s(one, load, long_tokens)
         service_s = taken / at.requests_per_s
-        patient_s = maximum(traffic.ttft_s - unhurried_s(one, at, traffic), 0.0)
+        patient_s = maximum(traffic.ttft_s - unhurried_s(one, at, load, long_tokens), 0.0)
         bunches = bunching_in(traffic.bunching, service_s + patient_s)
         ttft_s, filled = _first_token(at, longer_s, bunches, traffic)
         wait_s = maximum(traffic.ttft_s - ttft_s, 0.0)
@@ -205,18 +206,20 @@ class DayEngine:
 
 
 @lookup
-def unhurried_s(one: Curve, at: CurvePoint, traffic: Traffic) -> Any:
-    """The first token of one of the longest prompts of a traffic where nobody waits [s].
+def unhurried_s(one: Curve, at: CurvePoint, load: Load, long_tokens: Any) -> Any:
+    """The first token of one of the longest prompts where nobody waits [s].
 
     at : the steady state of the engine of a curve
+    long_tokens : of such a prompt [token]
     """
-    return at.reads(traffic.load)[-1] + _longer_s(one, traffic)
+    return at.reads(load)[-1] + longer_read_s(one, load, long_tokens)
 
 
-def _longer_s(one: Curve, traffic: Traffic) -> Any:
+@lookup
+def longer_read_s(one: Curve, load: Load, long_tokens: Any) -> Any:
     """By which one of the longest prompts is read longer than the mean one [s]."""
-    load, fresh = traffic.load, 1 - traffic.load.cached_share
-    return maximum(one.prompt_s(traffic.long_tokens * fresh) - one.prompt_s(load.new_tokens), 0.0)
+    fresh = 1 - load.cached_share
+    return maximum(one.prompt_s(long_tokens * fresh) - one.prompt_s(load.new_tokens), 0.0)
 
 
 def _first_token(at: CurvePoint, longer_s: Any, bunches: Any, traffic: Traffic) -> tuple[Any, Any]:
@@ -224,7 +227,7 @@ def _first_token(at: CurvePoint, longer_s: Any, bunches: Any, traffic: Traffic) 
     be for it [1]: as full as bunches let it be, or less where prompts would wait too long for each
     other, by a straight line from nobody waiting, which lies above the curve.
 
-    longer_s : see `_longer_s` [s]
+    longer_s : see `longer_read_s` [s]
     bunches : of the traffic in a window of sitting and waiting [1]
 
     Source: means add, and so do the squares of what two independent times lie above them.

@@ -195,7 +195,7 @@ class Demand:
         for it.
         """
         at, traffic = one.at(of.batch, load), self._traffic(load)
-        alone_s = unhurried_s(one, at, traffic)
+        alone_s = unhurried_s(one, at, load, traffic.long_tokens)
         promise_s = where(alone_s <= self.ttft_s, self.ttft_s, 2 * alone_s)
         seated = DayEngine.seated(one, of.batch, at, replace(traffic, ttft_s=promise_s))
         return replace(seated, kept=of.kept, chips=of.chips)
@@ -224,7 +224,11 @@ class Demand:
         if self.known is not False:
             fleet = self.fleet(of, load)
             score = where(self.known & (of.kept > 0), _FAR - fleet.peak * fleet.engine.chips, score)
-        return where((of.kept > 0) & (of.ttft_s <= self.ttft_s), score + _FAR, score)
+        return where(self.early(of), score + _FAR, score)
+
+    def early(self, of: DayEngine) -> Any:
+        """Whether an engine keeps its pace and the promise of its first token [truth value]."""
+        return (of.kept > 0) & (of.ttft_s <= self.ttft_s)
 
     def busy(
         self, engine: DayEngine, load: Load, as_set: Any, hours: Sequence[float] = HOURS

@@ -14,11 +14,14 @@ import numpy as np
 
 from scaleright.architecture import Transformer
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, SHARE, closed_form, search
+from scaleright.inference.curves import Curve, curves
+from scaleright.inference.day import longer_read_s, unhurried_s
 from scaleright.inference.deployment import Deployment, check, shared_by
 from scaleright.inference.disaggregation import disaggregated
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import largest_batch
 from scaleright.inference.nodes import engines_like
+from scaleright.inference.pacing import fastest, static_rate
 from scaleright.inference.phases import step_seconds
 from scaleright.inference.serving import slots, steady
 from scaleright.inference.slowdowns import slowdowns as stored
@@ -125,6 +128,8 @@ class Service:
     batch : requests of a static batch, which ends with its longest answer; None where each leaves
         when it is done (continuous) [1]
     tpot_s : most time of a token, None for any [s]
+    ttft_s, long_tokens : within which nineteen of twenty requests have their first token, None for
+        any [s], and the prompt than which one in twenty is longer [token]
     pooled, adapters, answers_cached : whether services share a fleet; variants are adapters to one
         model; known answers are reused
     split : whether prompts are read by groups of their own, as for a rack they always are
@@ -143,6 +148,8 @@ class Service:
     variants: Any = 1
     batch: int | None = None
     tpot_s: Any = None
+    ttft_s: Any = None
+    long_tokens: Any = 0.0
     pooled: bool = False
     adapters: bool = False
     answers_cached: bool = False
@@ -223,6 +230,8 @@ def groups(
     points, limit_s = _points(service, found), service.tpot_s or np.inf
     best = [_best(*at, limit_s=limit_s) for at in points]
     size, served, kept = map(np.concatenate, zip(*best, strict=True))
+    early = kept & _early(service, found)
+    kept = early if early.any() else kept
     if not kept.any():
         of = service.deployment
         raise ValueError(
@@ -230,6 +239,35 @@ def groups(
             f" needs {min(pace.min() for *_, pace in points):.3g} at least"
         )
     return size[kept].astype(float), served[kept]
+
+
+@search
+def on_time(service: Service) -> bool:
+    """Whether a group keeps the pace and the promise of the first token, if there is one."""
+    if service.ttft_s is None:
+        return True
+    found = [d for d in engines_like(service.deployment) if slots(d, service.load) >= 1]
+    limit_s = service.tpot_s or np.inf
+    kept = [_best(*at, limit_s=limit_s)[-1] for at in _points(service, found)]
+    return bool((np.concatenate(kept) & _early(service, found)).any())
+
+
+def _early(service: Service, found: Sequence[Deployment]) -> np.ndarray:
+    """Whether engines promise a first token in time, in the order of `_points`."""
+    if service.ttft_s is None:
+        return np.ones(len(found), bool)
+    load, tpot_s, long = service.load, service.tpot_s or np.inf, service.long_tokens
+    if service.batch is None:
+        found = sorted(found, key=reads_apart)
+
+    def first_s(one: Curve) -> float:
+        if service.batch is not None:
+            waits_s = static_rate(one, load, service.batch, tpot_s)[1]
+            return waits_s + longer_read_s(one, load, long)
+        at = one.at(fastest([one], load, tpot_s).batch, load)
+        return unhurried_s(one, at, load, long)
+
+    return np.array([first_s(one) <= service.ttft_s for one in curves(found, service.slowdowns)])
 
 
 def _points(service: Service, found: Sequence[Deployment]) -> list[Any]:

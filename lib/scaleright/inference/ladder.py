@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from scaleright.catalog import accelerator, model
 from scaleright.formulas import lookup, search
-from scaleright.inference.demand import requests_of
+from scaleright.inference.day import longer_read_s, unhurried_s
+from scaleright.inference.demand import kinds, requests_of
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import curve_at
 from scaleright.inference.fleet import whole_groups
@@ -25,7 +26,7 @@ from scaleright.inference.formats import FORMATS, offered
 from scaleright.inference.ladder_tables import DENSE, SOFTWARE, SPARSE, group_rows, lever_formats
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import by_order, can_be_sparse
-from scaleright.inference.pacing import continuous_rate, static_rate
+from scaleright.inference.pacing import fastest, static_rate
 from scaleright.inference.quality import quality_loss
 from scaleright.inference.slowdowns import borrowed
 from scaleright.inference.weights import NO_FORMAT, Formats
@@ -63,6 +64,8 @@ class Fleet:
 
     model, smaller, accelerator, precision : words
     load, tpot_s : lengths without a cache of prefixes, and most time between two tokens [s]
+    long_tokens, ttft_s : the prompt than which one in twenty is longer [token], and within which
+        nineteen of twenty requests have their first token [s]
     continuous, batch : whether a request joins when another leaves [truth value]; if not, requests
         of a batch [1]
     requests_per_s, peak_to_mean, together, services, variants, prefix_share, repeated_share : as
@@ -76,6 +79,8 @@ class Fleet:
     precision: Any
     load: Load
     tpot_s: Any
+    long_tokens: Any
+    ttft_s: Any
     continuous: Any
     batch: Any
     requests_per_s: Any
@@ -93,6 +98,7 @@ class Fleet:
         made = {
             "load": requests_of(case.traffic, case.input_tokens, case.output_tokens),
             "tpot_s": case.tpot_ms / 1e3,
+            "long_tokens": case.input_tokens * choose(kinds(), case.traffic).long_over_mean,
             "continuous": case.batching == "continuous",
             "batch": where(case.batching == "one at a time", 1.0, case.static_batch),
         }
@@ -113,12 +119,22 @@ class Fleet:
         return whole_groups(served, demand, self.peak_to_mean, self.together, streams, pools).chips
 
 
+class Grouped(NamedTuple):
+    """Groups of chips in a state: chips of each [1] and requests per second [1/s], NaN where one
+    does not keep the pace, or another one alone keeps the promise of the first token; and whether
+    any keeps both.
+    """
+
+    served: Sequence[tuple[Any, Any]]
+    kept: Any
+
+
 class Groups:
     """Groups of chips in any state in which the levers leave them.
 
-    served, alone_s : of each, its chips [1], the requests that it serves at most [1/s] and on what
-        of a state its chips depend; the time of a token where one request is alone [s]; NaN where
-        it serves none
+    served, first_s, alone_s : of each, its chips [1], the requests that it serves at most [1/s] and
+        on what of a state its chips depend; the first token that it promises [s]; the time of a
+        token where one request is alone [s]; NaN where it serves none
     """
 
     def __init__(self, of: Fleet, models: Sequence[str], chips: Sequence[str]):
@@ -133,27 +149,40 @@ class Groups:
         limit = choose(limits, now["model"], otherwise=none).tokens
         length = load.input_tokens + load.output_tokens
         within = where(limit > 0, length <= limit, limit == 0)  # 0: not published
+        self.promise_s = of.ttft_s
         self.served, self.alone_s = list[tuple[Any, Any, Sequence[str]]](), list[Any]()
+        self.first_s = list[Any]()
         for place in range(sum(name.startswith("chips ") for name in rows)):
             one = curve_at(rows, place)
             alone = one.at(1.0, load).tpot_s
             self.alone_s.append(where(within & (one.slots(load) >= 1), alone, float("nan")))
-            batched = static_rate(one, load, of.batch, of.tpot_s)
-            chips, joined = continuous_rate(one, load, of.tpot_s)
+            batched, waits_s = static_rate(one, load, of.batch, of.tpot_s)
+            best = fastest([one], load, of.tpot_s)
+            joined = best.tokens_per_s * best.chips / load.output_tokens
+            joined = where(best.kept > 0, joined, float("nan"))
+            first_s = unhurried_s(one, one.at(best.batch, load), load, of.long_tokens)
+            waits_s = waits_s + longer_read_s(one, load, of.long_tokens)
+            self.first_s.append(where(now["continuous"], first_s, waits_s))
             most = where(now["continuous"], joined, batched)
             chips, asked = (
-                (where(now["continuous"], chips, one.chips), tuple(_GROUPS))
+                (where(now["continuous"], best.chips, one.chips), tuple(_GROUPS))
                 if one.reader is not None
                 else (one.chips, ("model", "form", "cache"))
             )
             self.served.append((chips, where(within, most, float("nan")), asked))
 
-    def at(self, state: Mapping[str, Any]) -> tuple[tuple[Any, Any], ...]:
-        """Chips of each group in a state [1], and requests per second [1/s]."""
+    def at(self, state: Mapping[str, Any]) -> Grouped:
+        """Those of a state."""
         there = {f"group {name}": state[name] for name in _GROUPS}
-        return tuple(
-            (at(chips, **{f"group {name}": state[name] for name in names}), at(of, **there))
-            for chips, of, names in self.served
+        found, kept = [], False
+        for (chips, most, names), first_s in zip(self.served, self.first_s, strict=True):
+            size = at(chips, **{f"group {name}": state[name] for name in names})
+            rate = at(most, **there)
+            early = at(first_s, **there) <= self.promise_s
+            kept = where(rate > 0, early, False) | kept
+            found.append((size, rate, early))
+        return Grouped(
+            tuple((n, where(early | ~kept, rate, float("nan"))) for n, rate, early in found), kept
         )
 
     def quickest_s(self, state: Mapping[str, Any]) -> Any:
@@ -249,7 +278,9 @@ class Step:
     before, chips : of the fleet before and after it [1]
     more : how much larger the fleet would be with it, as a share [1]
     lost : published loss of quality of this lever [1]; losses : of each lever that is taken [1]
-    harmful : whether it would lose more than is allowed [truth value]
+    harmful, late : whether it would lose more than is allowed, and whether no group would keep the
+        promise of the first token that one keeps before it [truth values]
+    kept : whether one keeps that promise and the pace [truth value]
     served : chips of each group [1], and requests per second [1/s]
     state : of groups and fleet, by name
     """
@@ -263,6 +294,8 @@ class Step:
     more: Any
     lost: Any
     harmful: Any
+    late: Any
+    kept: Any
     losses: Mapping[str, Any]
     served: Sequence[tuple[Any, Any]]
     state: Mapping[str, Any]
@@ -280,7 +313,7 @@ class Step:
 
 class Ladder:
     """The levers one after the other, each taken if its conditions hold, its loss of quality is
-    allowed, and the fleet gets no larger.
+    allowed, the first token comes in time as before, and the fleet gets no larger.
 
     steps : the service as it is, and a step for each lever
     weights, form : in which format the model is served today, and that alone, in words
@@ -305,12 +338,10 @@ class Ladder:
         lent = choose(self.levers.lent, *key, otherwise=NO_FORMAT)
         self.lent, self.weights = lent.words, replace(weights, lacking=lent.why)
         self.quickest_s = self.groups.quickest_s(self.today)
-        served = self.groups.at(self.today)
+        served, kept = self.groups.at(self.today)
         count = of.chips(served, self.today)
-        first = Step(
-            "today", True, True, True, count, count, 0.0, 0.0, False, {}, served, self.today
-        )
-        self.steps = [first]
+        taken = True, True, True, count, count, 0.0, 0.0, False, False
+        self.steps = [Step("today", *taken, kept, {}, served, self.today)]
         for name in levers:
             self.steps.append(self.after(self.steps[-1], name))
 
@@ -319,15 +350,17 @@ class Ladder:
         can, same, value = self.levers.change(name, last.state)
         key = CHANGES.get(name, "")
         state = {of: value if of == key else old for of, old in last.state.items()}
-        served = self.groups.at(state) if key in _GROUPS else last.served
+        of = Grouped(last.served, last.kept)
+        served, kept = self.groups.at(state) if key in _GROUPS else of
         chips, lost = self.fleet.chips(served, state), self.levers.loss(name, state)
         losses = {**last.losses, name: lost}
         if name == "4-bit weights" and "8-bit weights" in losses:
             losses["8-bit weights"] = 0.0  # whose loss that of 4 bits takes the place of
         loss = sum(losses.values())
         harmful = loss > self.fleet.allowed_loss + 1e-9
+        late = where(kept, False, last.kept)
         fewer = (chips <= last.chips) & ((chips < last.chips) | (loss <= last.loss))
-        taken = where(can, where(same, False, where(harmful, False, fewer)), False)
+        taken = where(can, where(same, False, where(harmful | late, False, fewer)), False)
         return Step(
             name,
             can,
@@ -338,6 +371,8 @@ class Ladder:
             chips / last.chips - 1,
             lost,
             harmful,
+            late,
+            where(taken, kept, last.kept),
             {of: where(taken, new, last.losses.get(of, 0.0)) for of, new in losses.items()},
             tuple(
                 (where(taken, n, chips_before), where(taken, most, most_before))
@@ -377,7 +412,7 @@ class Ladder:
             *_, value = self.levers.change(name, state)
             of = given(f"taken {place}", True)
             state[CHANGES[name]] = where(of, value, state[CHANGES[name]])
-        count = self.fleet.chips(self.groups.at(state), state)
+        count = self.fleet.chips(self.groups.at(state).served, state)
         every = {f"taken {place}": picked[:, place] > 0 for place in range(len(names))}
         (size,) = evaluate([count], every)
         return by_order(names, np.reshape(size, (2,) * len(names)))

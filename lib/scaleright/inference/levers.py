@@ -18,7 +18,7 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.formulas import lookup, search
 from scaleright.inference.deployment import NEEDS, Deployment
-from scaleright.inference.fleet import Service, chips, groups
+from scaleright.inference.fleet import Service, chips, groups, on_time
 from scaleright.inference.quality import quality_loss
 from scaleright.names import one_of
 from scaleright.transformer import bytes_per_parameter, parameters
@@ -87,6 +87,7 @@ class Rung:
 
     sizes, served : of each possible group, its chips and the requests per second that it serves at
         most
+    on_time : whether one has the first token as it is promised
     """
 
     name: str
@@ -95,6 +96,7 @@ class Rung:
     sizes: np.ndarray
     served: np.ndarray
     losses: Mapping[str, float] = field(default_factory=dict)
+    on_time: bool = True
 
     @property
     def chips(self) -> float:
@@ -140,14 +142,18 @@ def _take(rung: Rung, name: str, allowed_loss: float, found: dict) -> Rung:
         after.matmul_speedup,
         after.split,
     )
-    found[key] = found.get(key) or groups(after)
-    return Rung(name, "", after, *found[key], losses=losses)
+    if key not in found:
+        found[key] = *groups(after), on_time(after)
+    *grouped, early = found[key]
+    if rung.on_time and not early:
+        return stay(why="the first token comes too late")
+    return Rung(name, "", after, *grouped, losses=losses, on_time=early)
 
 
 @search
 def climb(service: Service, names: Sequence[str], allowed_loss: float = 0.01) -> list[Rung]:
     """The levers one after the other, each taken if its conditions hold, its loss of quality is
-    allowed, and the fleet gets no larger.
+    allowed, the first token comes in time as before, and the fleet gets no larger.
 
     Parameters
     ----------
@@ -163,7 +169,8 @@ def climb(service: Service, names: Sequence[str], allowed_loss: float = 0.01) ->
     ------
     LookupError : an unknown lever. ValueError : see `groups`.
     """
-    rungs, found = [Rung("today", "", service, *groups(service))], {}
+    early = on_time(service)
+    rungs, found = [Rung("today", "", service, *groups(service), on_time=early)], {}
     for name in names:
         after, before = _take(rungs[-1], name, allowed_loss, found), rungs[-1]
         if not after.why and (

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import reduce
 from itertools import product
+from operator import or_
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -49,7 +51,8 @@ class NodeSpeed(Paced):
     fitted : whether runs on such chips in such a format were fitted [truth value]
     weights : in which format
     groups : chips of each engine, with its part of those that read prompts for it, and the tokens a
-        second that it writes, NaN where it does not keep the pace [1], [token/s]
+        second that it writes, NaN where it does not keep the pace, or another one alone the promise
+        of the first token [1], [token/s]
     seated : the engine as its traffic sits in it, a `day.DayEngine`, where a chapter asks for it
     """
 
@@ -206,19 +209,23 @@ def at_pace(row: Row, load: Load, pace: Any, demand: Any = None) -> AtPace:
     return AtPace(row, known, [paced(one, load, 1 / pace, seats) for one in known])
 
 
-def _weighed(of: AtPace, load: Load, demand: Any) -> tuple[Sequence, Any]:
-    """Each engine at its pace with its score, and the one that traffic, where it is known, would
-    seat.
+def _weighed(of: AtPace, load: Load, demand: Any) -> tuple[Sequence, Any, Sequence]:
+    """Each engine at its pace with its score, the one that traffic, where it is known, would seat,
+    and whether each may be one of a fleet.
     """
     known, every = of.known, of.every
+    kept = [of.kept > 0 for of, _ in every]
     if not demand:
-        return every, None
+        return every, None, kept
     at = [demand.seated(one, of, load) for one, (of, _) in zip(known, every, strict=True)]
     scores = [
         demand.score(seated, score, load) for seated, (_, score) in zip(at, every, strict=True)
     ]
     scored = [(of, score) for (of, _), score in zip(every, scores, strict=True)]
-    return scored, foremost([*zip(at, scores, strict=True)])
+    early = [demand.early(seated) for seated in at]
+    some = reduce(or_, early)
+    fit = [where(some, one, of) for one, of in zip(early, kept, strict=True)]
+    return scored, foremost([*zip(at, scores, strict=True)]), fit
 
 
 @search
@@ -256,7 +263,7 @@ def node_speed(
     """
     found = found or at_pace(engines.rows.row(model, accelerator, precision), load, pace, demand)
     row, known = found.row, found.known
-    every, seated = _weighed(found, load, demand)
+    every, seated, fit = _weighed(found, load, demand)
     best = foremost(every)
     room = known[0].slots(load)
     for one in known[1:]:
@@ -273,8 +280,8 @@ def node_speed(
         **{name: row[name] for name in _TOLD},
         weights=engines.weights(model, accelerator, precision),
         groups=[
-            (of.chips, where(of.kept > 0, of.chips * of.tokens_per_s, float("nan")))
-            for of, _ in every
+            (of.chips, where(one, of.chips * of.tokens_per_s, float("nan")))
+            for (of, _), one in zip(every, fit, strict=True)
         ],
         seated=seated,
     )

@@ -12,6 +12,9 @@ from scaleright.inference.lengths import Load
 from scaleright.ops import floor, maximum, minimum, where
 from scaleright.order_statistics import longest_over_mean
 
+LATE = 0.95
+"""Share of a batch for whose end nineteen of twenty requests wait no longer."""
+
 
 @dataclass(frozen=True)
 class Paced:
@@ -101,11 +104,15 @@ def continuous_rate(one: Curve, load: Load, tpot_s: Any) -> tuple[Any, Any]:
 
 
 @search
-def static_rate(one: Curve, load: Load, batch: Any, tpot_s: Any) -> Any:
-    """Requests per second where a batch ends with its longest answer, see `fleet.groups`."""
+def static_rate(one: Curve, load: Load, batch: Any, tpot_s: Any) -> tuple[Any, Any]:
+    """Requests per second where a batch ends with its longest answer, see `fleet.groups`, and the
+    first token of nineteen of twenty [s]: a request comes at any time of the batch before, whose
+    end it waits for.
+    """
     longest = load.output_tokens * longest_over_mean(batch, load.output_cv)
     held = floor(minimum(batch, one.room(load.input_tokens + longest)))
     prompts = one.mixed_s(0.0, held * load.new_tokens, load.prompt_context, load.new_tokens)
     token = one.writing_s(held) + one.looking_s(held, load.input_tokens + longest / 2)
     kept = (held >= 1) & (token <= tpot_s) & (one.slots(load) >= 1)
-    return where(kept, held / (prompts + (longest - 1) * token), float("nan"))
+    whole_s = prompts + (longest - 1) * token
+    return where(kept, held / whole_s, float("nan")), LATE * whole_s + prompts

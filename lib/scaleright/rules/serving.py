@@ -143,7 +143,7 @@ def _grouped(
     kept = (
         continuous_rate(one, load, tpot_s)[1]
         if batch is None
-        else static_rate(one, load, batch, tpot_s)
+        else static_rate(one, load, batch, tpot_s)[0]
         for one in curves(engines_like(deployment))
     )
     if all(map(math.isnan, kept)):
