@@ -9,6 +9,7 @@ from scaleright import charts
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
 from scaleright.costs.serving_choices import ServingChoices
+from scaleright.costs.token_offers import median_over
 from scaleright.decisions.economics_served import OWNED, RENT, VOLUME, Served
 from scaleright.decisions.economics_stack import LAYER_OF, chip_costs
 from scaleright.inference.demand import usual_peaks
@@ -40,7 +41,9 @@ def answer(
     share, total, month = usd / bill.total, bill.total, served.month
     driver, more = _most(moves)
     idle = bill.idle_hours_usd / total
-    hour = served.paid.hour
+    hour, at_api = served.paid
+    request = case.input_tokens, case.output_tokens, case.cached_share
+    middle = month.usd.api * median_over(at_api, request)
     rented = charts.phrase("at {hour.usd:usd} an hour ({hour.counted})")
     paid = where(case.way == OWNED, "of your own", rented)
     next_one, lead = bill.second / total, where(share > 0.5, "Most", "The largest part")
@@ -59,7 +62,7 @@ def answer(
         "{case.requests_per_day:whole} requests a day to {case.model} on"
         " {case.accelerator} {paid}{among}, which work {month.utilization:percent} of the time. The"
         " API asks {month.usd.api:usd} for"
-        " the same month.",
+        " the same month ({at_api.counted}; at the median of hosts {middle:usd}).",
         provided=served.known,
         otherwise="There is no bill: {served.why_not}.",
         range="{low:usd} to {high:usd} a month (90 %)",

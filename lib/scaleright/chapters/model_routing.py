@@ -95,7 +95,12 @@ def _placed(case: Any, served: Mapping[str, Served]) -> Any:
         chip, many = own.accelerator, own.many
         of_many = where(many > 1, charts.phrase(", the cheapest of {many:whole} accelerators"), "")
         rented = charts.phrase("{model} rented on {chip} ({own.contract}{of_many})")
-        said.append(where(own.asks(1.0), charts.phrase("{model} at its API"), rented))
+        asked = of.asked
+        listed = charts.phrase(
+            "{model} at its API ({asked.counted}, {asked.input:usd} for a million tokens of input"
+            " and {asked.output:usd} of output)"
+        )
+        said.append(where(own.asks(1.0), listed, rented))
     first, second, third = said
     return charts.phrase(
         "Where all requests reach a tier it costs least so: {first}, {second}, {third}."

@@ -11,6 +11,7 @@ from scaleright.charts import Display
 from scaleright.charts.busy import engine_size
 from scaleright.charts.live import Controls
 from scaleright.costs.day_choices import DayChoices
+from scaleright.costs.token_offers import median_over
 from scaleright.decisions.build_buy import (
     API,
     COLOCATION,
@@ -93,7 +94,7 @@ def own_plan(case: Any, ways: ServiceWays) -> SimpleNamespace:
     return SimpleNamespace(
         decision=decision,
         usd=usd,
-        because=many + where(some, second, " Nothing else may be done."),
+        because=many + where(some, second, " Nothing else may be done.") + _at_host(ways),
         sure=where(some, charts.confidence(ways.sureness, "no other way is cheaper"), "Certain."),
         there=there,
         helps=first_case(
@@ -103,6 +104,19 @@ def own_plan(case: Any, ways: ServiceWays) -> SimpleNamespace:
         steps=_own_steps(case, ways, decision),
         questions=_own_questions(ways),
     )
+
+
+def _at_host(ways: ServiceWays) -> Any:
+    """Which host stands for the API, at which prices, where it may be called."""
+    asked, usd, best = ways.taken.asked, ways.usd[API], ways.best[0] == API
+    middle = usd * median_over(asked, ways.taken.request)
+    beside = charts.phrase("; at the median of hosts {middle:usd} a year")
+    beside = where(asked.many > 1, beside, "")
+    said = charts.phrase(
+        " The API is at {asked.input.usd:usd} for a million tokens of input and"
+        " {asked.output.usd:usd} of output on {asked.age} ({asked.counted}){beside}."
+    )
+    return where((usd < float("inf")) & (best | (ways.runner_up[0] == API)), said, "")
 
 
 def _own_steps(case: Any, ways: ServiceWays, decision: Any) -> dict[int, tuple[Any, Any]]:

@@ -10,11 +10,11 @@ from scaleright.charts.busy import utilization_source
 from scaleright.charts.live import Controls
 from scaleright.costs.serving import Kinds, Month, Ways, usd_per_month
 from scaleright.costs.serving_choices import Found, ServingChoices
-from scaleright.costs.token_offers import offers_sheet
+from scaleright.costs.token_offers import median_over, offers_sheet
 from scaleright.decisions.serving_options import ASK_API, OWN_IT, RENT_IT, ServingOptions
 from scaleright.inference.demand import Busy, usual_peaks
 from scaleright.inference.node_speed import NodeSpeed
-from scaleright.market import BEST
+from scaleright.market import BEST, PaidTokens
 from scaleright.ops import first_case, minimum, where
 from scaleright.quantity import Quantity
 
@@ -55,7 +55,8 @@ def answer(
     named = "needs a named accelerator: a rent or a price of your own is that of one."
     unserved = where(options.nameless, named, _unserved(case, found, busy))
     source = utilization_source(busy)
-    per = where(options.kind == ASK_API, "what its hosts ask", "90 %")
+    asks = where(asked.best, "its cheapest host to the median of all", "what its hosts ask")
+    per = where(options.kind == ASK_API, asks, "90 %")
     span = charts.phrase("{low:usd} to {high:usd} per million output tokens ({per})")
     span = where(found.known | found.alone, span, "none, since nothing is served at a price")
     return charts.answer_card(
@@ -121,6 +122,17 @@ def _advice(case: Any, options: ServingOptions) -> Any:
     return first_case([(kind == RENT_IT, rents), (kind == OWN_IT, owns)], asks)
 
 
+def _at_host(asked: PaidTokens, usd: Any, mix: tuple[Any, Any, Any]) -> Any:
+    """Which host it is that an API is compared by, and what the median of hosts asks, in words."""
+    middle = usd * median_over(asked, mix)
+    beside = where(asked.best, charts.phrase("; at the median of hosts {middle:usd}"), "")
+    return charts.phrase(
+        "The API is at {asked.input.usd:usd} for a million input tokens and {asked.output.usd:usd}"
+        " for output on {asked.age} ({asked.counted}), {usd:usd} for output with its"
+        " prompts{beside}."
+    )
+
+
 def _others(options: ServingOptions) -> Any:
     """What the cheapest of each other kind costs, in words."""
     rent, own, api = (options.kinds[of] for of in (RENT_IT, OWN_IT, ASK_API))
@@ -148,15 +160,15 @@ def _further(case: Any, options: ServingOptions, found: Found, evens: tuple[Any,
         " network"
     )
     owns = where(start > 0, owns, "nobody sells one, so that it cannot be owned")
+    mix = case.input_tokens, case.output_tokens, case.cached_share
+    at_host = _at_host(asked, found.price.api, mix)
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     between = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
     return charts.phrase(
         "On {case.accelerator} the model runs in {speed.precision}, with"
         " {case.pace_tokens_per_s:number 2} tokens per second or more per user; rented"
         " ({case.contract}) an hour costs {hour.usd:usd} ({hour.counted}); {owns}; engines are of"
-        " {speed.chips:whole accelerators}. The API lists {asked.output.usd:usd} for a million"
-        " output tokens without their prompts ({asked.counted}). Break-even of renting: {between}"
-        " (90 %)."
+        " {speed.chips:whole accelerators}. {at_host} Break-even of renting: {between} (90 %)."
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from scaleright.catalog import model as shape
 from scaleright.catalog import shared
 from scaleright.formulas import lookup, search
 from scaleright.inference.day import DayEngine, DayFleet, Traffic, day_fleet
@@ -52,8 +53,12 @@ class DayChoices:
     def of(cls, models: Sequence[str], accelerators: Sequence[str]) -> Self:
         """Those of some models on some accelerators."""
         traces = {name: trace_terms(name) for name in TRACES}
-        fits = _fitting(tuple(models), tuple(accelerators))
-        kept = {key: {"kept": share} for key, share in fits.items()}
+        shapes = {name: shape(name).name for name in models}  # releases of one shape are alike
+        fits = _fitting(tuple(dict.fromkeys(shapes.values())), tuple(accelerators))
+        kept = {
+            (name, *key): {"kept": fits[shapes[name], *key]}
+            for name, *key in product(models, accelerators, traces)
+        }
         return cls(Engines.of(models, accelerators, ()), traces, Hours(accelerators), kept)
 
     def usual(self) -> dict[str, dict[str, Any]]:

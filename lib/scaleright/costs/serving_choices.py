@@ -17,6 +17,8 @@ from scaleright.costs.ownership import (
     years_since_release,
 )
 from scaleright.costs.serving import BreakEvens, Serving, Ways
+from scaleright.costs.token_offers import paid_tokens
+from scaleright.inference.formats import FORMATS
 from scaleright.inference.node_speed import Engines, NodeSpeed
 from scaleright.market import Hosts, Hours, PaidHour, PaidTokens, api_terms, sale_terms
 from scaleright.ops import where
@@ -144,13 +146,16 @@ class ServingChoices:
 
     def paid(self, case: Any) -> Paid:
         """What a case pays for an hour of its accelerator and for tokens at an API: prices of the
-        reader's own, or those under its contract, from its seller and at its host.
+        reader's own, or those under its contract, from its seller and at its host, which serves 16
+        bits where the case asks for them.
         """
         of = case.accelerator, case.contract, case.seller
         own = {kind: getattr(case, f"api_{kind}") for kind in ("input", "cached", "output")}
+        request = case.input_tokens, case.output_tokens, case.cached_share
+        bits = where(case.precision == FORMATS[0], 16.0, 0.0)
         return Paid(
             self.hours.paid(*of, case.rent_usd_per_hour),
-            self.hosts.asked(case.model, case.api_host, own),
+            paid_tokens(self.hosts, case.model, case.api_host, request, own, bits),
         )
 
     def every_chip(self) -> pd.DataFrame:

@@ -7,8 +7,10 @@ import pandas as pd
 
 from scaleright.costs.tokens import mix_usd_per_million
 from scaleright.formulas import lookup
-from scaleright.market import PaidHour, PaidTokens
+from scaleright.information import spread_between
+from scaleright.market import Hosts, PaidHour, PaidTokens
 from scaleright.market.tokens import PRICED, api_prices
+from scaleright.ops import where
 from scaleright.order import ordered
 from scaleright.outputs import Sheet
 
@@ -68,6 +70,68 @@ def offers_sheet(
         dict.fromkeys(("input", "output", "cached input", "this mix"), "usd")
         | {"context": "whole"},
     )
+
+
+@lookup
+def paid_tokens(
+    hosts: Hosts,
+    model: Any,
+    host: Any,
+    request: tuple[Any, Any, Any],
+    own: Mapping[str, Any] | None = None,
+    bits: Any = 0.0,
+) -> PaidTokens:
+    """What a case pays for its tokens at an API: wherever an API is compared, by default at the
+    host that is cheapest for its requests (`market.BEST`).
+
+    request : tokens read and written, and the share of the former found in a cache
+    own, bits : as `Hosts.asked` takes them
+
+    >>> asked = paid_tokens(Hosts(["Llama-3.3-70B"]), "Llama-3.3-70B", "cheapest", (2000, 500, 0.0))
+    >>> asked.output.usd.value < asked.median.output.value
+    True
+    """
+
+    def bill(*prices: Any) -> Any:
+        """A request at the prices of a host."""
+        return mix_usd_per_million(*request, *prices)
+
+    reads, writes, _ = request
+    return hosts.asked(model, host, own, bill, reads + writes, bits)
+
+
+@lookup
+def hosts_spread(asked: PaidTokens, request: tuple[Any, Any, Any]) -> Any:
+    """Spread of the logarithm of what an API asks for a request [1]: the cheapest host, which may
+    not do, up to the median of all; which host to ask is no doubt where the reader has chosen.
+
+    >>> asked = paid_tokens(Hosts(["Llama-3.3-70B"]), "Llama-3.3-70B", "Groq", (2000, 500, 0.0))
+    >>> hosts_spread(asked, (2000, 500, 0.0)).value
+    0.0
+    """
+    low, high = (
+        mix_usd_per_million(*request, *(getattr(of, end) for of in _in_order(asked)))
+        for end in ("low", "high")
+    )
+    return where(asked.best & asked.there, spread_between(low, high), 0.0)
+
+
+@lookup
+def median_over(asked: PaidTokens, request: tuple[Any, Any, Any]) -> Any:
+    """What a request costs at the median of a model's hosts, over what it costs as asked [1].
+
+    >>> asked = paid_tokens(Hosts(["Llama-3.3-70B"]), "Llama-3.3-70B", "median", (2000, 500, 0.0))
+    >>> round(median_over(asked, (2000, 500, 0.0)).value, 6)
+    1.0
+    """
+    of, usd = asked.median, [of.usd for of in _in_order(asked)]
+    middle = mix_usd_per_million(*request, of.input, of.output, of.cached)
+    return middle / mix_usd_per_million(*request, *usd)
+
+
+def _in_order(asked: PaidTokens) -> tuple[Any, Any, Any]:
+    """The prices of input, output and cached input."""
+    return asked.input, asked.output, asked.cached
 
 
 @lookup

@@ -15,6 +15,7 @@ from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.ownership import Ownership, made_for_servers
 from scaleright.costs.regional_power import REGIONS, power_price
 from scaleright.costs.rent import egress_usd_per_year
+from scaleright.costs.token_offers import hosts_spread, paid_tokens
 from scaleright.costs.tokens import MILLION, mix_usd_per_million
 from scaleright.decisions.capex_opex import source_rule
 from scaleright.decisions.plan_workload import IN_REGION, STAYS
@@ -27,6 +28,7 @@ from scaleright.market import (
     BEST,
     LASTING,
     Hosts,
+    PaidTokens,
     Rents,
     cost_factor,
     fixed_years,
@@ -302,6 +304,8 @@ class ChipWays:
     case : with the accelerator, and the contract that is taken
     fleet, bill, rents : the fleet of its day, as the chapter on a day's load has it
     api : a year at an API, which has the prompts in its cache that the fleet would [USD/year]
+    asked : its prices, those of the cheapest host for such requests
+    request : tokens read and written, and the share of the former in a cache
     usd : a year of each way to have hardware, what may not be done included [USD/year]
     open : which of all ways may be done [truth value]
     chips : that are bought, in whole servers [1]
@@ -317,6 +321,8 @@ class ChipWays:
     bill: DayBill
     rents: Rents
     api: Any
+    asked: PaidTokens
+    request: tuple[Any, Any, Any]
     usd: Mapping[str, Any]
     open: Mapping[str, Any]
     chips: Any
@@ -339,8 +345,8 @@ class ChipWays:
         own, used = OwnedFleet.of(case, chips, fleet), fleet.peak * fleet.engine.chips
         base = OwnedBase.of(own, fleet, rents)
         tokens = case.requests_per_day * DAYS_PER_YEAR
-        asked = hosts.asked(case.model, "median", dict.fromkeys(("input", "cached", "output"), 0.0))
         request = row.input_tokens, row.output_tokens, fleet.traffic.load.cached_share
+        asked = paid_tokens(hosts, case.model, BEST, request)
         price = mix_usd_per_million(*request, asked.input.usd, asked.output.usd, asked.cached.usd)
         rented = bill.best[1] * DAYS_PER_YEAR
         gigabytes = tokens * row.output_tokens * BYTES_PER_TOKEN / BYTES_PER_GB / MONTHS_PER_YEAR
@@ -366,6 +372,8 @@ class ChipWays:
             bill,
             rents,
             price * tokens * row.output_tokens / MILLION,
+            asked,
+            request,
             usd,
             {of: it & fleet.served for of, it in open_.items()} | {API: open_[API]},
             own.chips,
@@ -452,13 +460,18 @@ class ServiceWays:
         bought = {way: item(rows["price_spread"], place) for way, place in places.items()}
         part = item(rows["rented_share"], places[HYBRID])
         mixed = {HYBRID: mixed_spread(part, drift, bought[HYBRID])}
-        spread = {API: 0.0} | bought | dict.fromkeys((RENT, MULTI_CLOUD), drift) | mixed
+        spread = (
+            {API: hosts_spread(taken.asked, taken.request)}
+            | bought
+            | dict.fromkeys((RENT, MULTI_CLOUD), drift)
+            | mixed
+        )
         many = sum(
             where(item(rows[_column(way)], place) > 0, 1, 0)
             for way in one.usd
             for place in range(len(chips))
         )
-        many = many + where(taken.open[API], 1, 0)
+        many = many + where(taken.open[API], taken.asked.many, 0)
         owned = sum(where(best[0] == way, 1, 0) for way in SETTINGS) > 0
         same = {way: owned if way in SETTINGS else best[0] == way for way in every}
         others = least({way: where(same[way], INFINITY, of) for way, of in every.items()})

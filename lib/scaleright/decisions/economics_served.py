@@ -18,6 +18,7 @@ from scaleright.decisions.economics_stack import (
 from scaleright.decisions.serving_options import OWN_IT, RENT_IT, ServingOptions
 from scaleright.inference.demand import Busy
 from scaleright.inference.node_speed import NodeSpeed
+from scaleright.market import BEST as CHEAPEST
 from scaleright.market import cost_factor, unfixed, yearly_drift
 from scaleright.ops import maximum, where
 from scaleright.quantity import at, choose, given
@@ -160,15 +161,15 @@ class Served:
 
 def _placed(case: Any, tables: ServingChoices) -> SimpleNamespace:
     """A case whose accelerators stand in a data center if they are rented, and are kept day and
-    night if they are owned, with the usual price of power there, and the API at the median of its
-    hosts.
+    night if they are owned, with the usual price of power there, and the API at its cheapest host
+    for such requests.
     """
     owns = case.way == OWNED
     place = where(owns, case.setting, "data center")
     power = choose(tables.settings, place).usd_per_kwh
     contract = where(owns, "reserved", case.contract)
     own: Mapping[str, Any] = {f"api_{kind}": 0.0 for kind in ("input", "cached", "output")}
-    more = {"setting": place, "usd_per_kwh": power, "api_host": "median", "utilization": 1.0}
+    more = {"setting": place, "usd_per_kwh": power, "api_host": CHEAPEST, "utilization": 1.0}
     more |= {"contract": contract}
     return SimpleNamespace(**vars(case) | more | own)
 

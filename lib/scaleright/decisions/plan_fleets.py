@@ -12,6 +12,7 @@ import numpy as np
 
 from scaleright.costs.day_bills import DayBill, day_bill
 from scaleright.costs.day_choices import DayChoices
+from scaleright.costs.token_offers import hosts_spread, median_over, paid_tokens
 from scaleright.costs.tokens import MILLION, mix_usd_per_million
 from scaleright.decisions.build_buy import (
     CONTRACTS,
@@ -26,10 +27,11 @@ from scaleright.inference.day import DayFleet
 from scaleright.inference.demand import requests_of
 from scaleright.inference.formats import USUAL
 from scaleright.inference.node_speed import node_speed
-from scaleright.market import Hosts, Rents
+from scaleright.market import BEST, Hosts, Rents
 from scaleright.ops import where
 from scaleright.quantity import given
 from scaleright.units import DAYS_PER_YEAR, figure
+from scaleright.units import usd as dollars
 
 LONG = {"startup_minutes": 10.0, "least_engines": 1, "waiting_share": 0.0, "seller": "median"}
 """What a service is given where nothing else is asked, as the chapter has it."""
@@ -155,7 +157,9 @@ class Api:
     usd_per_million : output tokens with their prompts [USD]
     usd_per_day : for all requests [USD/day]
     asked : the question to the chapter `token_cost`
-    counted, why : whose price it is; why there is none, empty where there is one
+    counted, why : whose price it is, and what the median of hosts asks; why there is none, empty
+        where there is one
+    spread : of the logarithm of that price, whose cheapest host may not do [1]
     """
 
     usd_per_million: float
@@ -163,6 +167,7 @@ class Api:
     asked: Asked
     counted: str
     why: str
+    spread: float
 
 
 @search
@@ -172,15 +177,16 @@ def at_api(
     chip: str,
     lengths: tuple[float, float],
     cached: float,
-    host: str = "median",
+    host: str = BEST,
 ) -> Api:
-    """What the requests of a workload cost at an API, at the median of its hosts or at some."""
-    own = dict.fromkeys(("input", "cached", "output"), 0.0)
-    asked = Hosts([model]).asked(given("model", model), given("api_host", host), own)
+    """What the requests of a workload cost at an API, at its cheapest host for them or at some."""
     request = round(lengths[0]), max(round(lengths[1]), 1), figure(cached, 4)
+    asked = paid_tokens(Hosts([model]), given("model", model), given("api_host", host), request)
     prices = asked.input.usd, asked.output.usd, asked.cached.usd
     wanted = {"usd": mix_usd_per_million(*request, *prices), "counted": asked.counted}
-    found = read_at(wanted | {"why": asked.why}, {})
+    wanted |= {"why": asked.why, "age": asked.age, "spread": hosts_spread(asked, request)}
+    wanted |= {"input": prices[0], "output": prices[1], "over": median_over(asked, request)}
+    found = read_at(wanted, {})
     parameters = {
         "model": model,
         "accelerator": chip,
@@ -195,7 +201,11 @@ def at_api(
     usd = float(found["usd"])
     day = usd / MILLION * request[1] * float(of.requests_per_day or 0.0)
     put = Asked("token_cost", parameters, {"price.api": usd} if usd > 0 else {})
-    return Api(usd, day, put, str(found["counted"]), str(found["why"]))
+    spread, over = float(found["spread"]), float(found["over"])
+    beside = f"; at the median of hosts {dollars(day * over)} a day" if over > 1 else ""
+    said = f"{found['counted']}, {dollars(found['input'])} for a million tokens of input and"
+    said += f" {dollars(found['output'])} of output on {found['age']}{beside}"
+    return Api(usd, day, put, said, str(found["why"]), spread)
 
 
 @search

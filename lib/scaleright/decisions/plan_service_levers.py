@@ -95,10 +95,6 @@ def _of_an_api(of: Workload, fleets: Fleets, chip: str, cached: float) -> list[L
     """Those on what an API asks."""
     found, now = [], at_api(of, of.served, chip, fleets.lengths, cached)
     tried = {
-        "call one of the cheapest quarter of hosts": (
-            at_api(of, of.served, chip, fleets.lengths, cached, "cheapest quarter"),
-            "measure their latency first",
-        ),
         "keep the first half of prompts the same, so that it is cached": (
             at_api(of, of.served, chip, fleets.lengths, 0.5),
             "needs prompts that begin alike: system prompts and conversations",

@@ -247,7 +247,7 @@ def supply(found: Found) -> Step:
         f" {usd(float(found.now('loose_usd')))} each ({found.now('loose_counted')}) or around the"
         f" clock at {usd(float(found.now('hour_usd')))} ({found.now('counted')}).",
         USE: f"Use what you own, in {of.region}, and buy what is lacking.",
-        API: f"Call an API ({found.api.counted}): the load is too small to fill chips of your own.",
+        API: f"Call an API ({found.api.counted}): chips of your own cost more at such a load.",
     }[way]
     asked = []
     if found.place >= 0 and RENT not in found.barred:

@@ -213,10 +213,10 @@ def _part(found: Found, work: str) -> Part:
 
 def _spread(found: Found, way: str) -> float:
     """Spread of what a way costs, but for the speed of engines: rents of the year ahead, or the
-    price of the chip; an API has the price that it asks today [1].
+    price of the chip; the cheapest host of an API may not do [1].
     """
     if way == API:
-        return 0.0
+        return found.api.spread
     drift = yearly_drift().mean_over(1.0)
     if way == RENT:
         return float(spread_between(drift[0], drift[1]))

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 from scaleright.catalog import fact, remembered, table
+from scaleright.costs.token_offers import paid_tokens
 from scaleright.costs.tokens import MILLION, request_usd, usd_per_million_tokens
 from scaleright.decisions.routing_ways import (
     Check,
@@ -26,7 +27,9 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import AtPace, Engines, NodeSpeed, at_pace, node_speed
 from scaleright.inference.paid_engines import HOURS
 from scaleright.market import (
+    BEST,
     CheapestAccelerator,
+    Hosts,
     Hours,
     PaidHour,
     asked_tokens,
@@ -204,6 +207,19 @@ class OwnTier:
         return Tier(*(where(asks, of, it) for of, it in zip(self.at_api, own, strict=True)))
 
 
+class AskedTier(NamedTuple):
+    """What the API of a tier asks [USD / 1e6 token], of the cheapest host of open weights for its
+    requests, whose prices that is and of which days, in words, and whether its maker alone serves
+    it.
+    """
+
+    input: Any
+    output: Any
+    counted: Any
+    age: Any
+    closed: Any
+
+
 class Served(NamedTuple):
     """How a tier is served: what an answer costs and takes if all requests reach it, the tier for
     any share of them, what it costs to have the model read a
@@ -216,21 +232,23 @@ class Served(NamedTuple):
     reading_usd: Any
     there: Any
     why: Any
-    asked: Any
+    asked: AskedTier
 
 
 @dataclass(frozen=True)
 class Tiers:
     """What tiers may be chosen from.
 
-    asked : by model, see `market.asked_tokens`, and whether its maker alone serves it (closed)
+    listed : by model, see `market.asked_tokens`, and whether its maker alone serves it (closed)
+    hosts : what each host of the others asks
     rates : success rates by model, see `success_rates`
     engines : of the models on the accelerators; a model that its maker alone serves has those of
         another, which nobody reads
     hours : what an hour of each accelerator costs
     """
 
-    asked: Table
+    listed: Table
+    hosts: Hosts
     rates: Table
     engines: Engines
     hours: Hours
@@ -240,7 +258,7 @@ class Tiers:
         """Those of some models, one of them with open weights, on some accelerators.
 
         >>> some = Tiers.of(["gpt-4.1", "Llama-3.1-8B"], ["H100 SXM"])
-        >>> [some.asked.row(model).closed.value for model in ("gpt-4.1", "Llama-3.1-8B")]
+        >>> [some.listed.row(model).closed.value for model in ("gpt-4.1", "Llama-3.1-8B")]
         [True, False]
         """
         every = [*dict.fromkeys(models)]
@@ -249,6 +267,7 @@ class Tiers:
         shapes = {model: stand_in if closed[model] else model for model in every}
         return cls(
             Table({model: asked_tokens(model) | {"closed": closed[model]} for model in every}),
+            Hosts(every),
             Table({model: success_rates()[model] for model in every}),
             Engines.of(shapes, accelerators, formats=()),
             Hours(accelerators),
@@ -264,6 +283,19 @@ class Tiers:
             found.append(scaled_rates([row[level] for level in LEVELS], shares, own))
         return Traffic(shares, found, case.nested)
 
+    def asked(self, case: Any, model: Any) -> AskedTier:
+        """What the API of a model asks for a case's requests: its maker, or the host that is
+        cheapest for them; the median of hosts where none says that it takes requests so long.
+        """
+        row = self.listed.row(model)
+        at = paid_tokens(self.hosts, model, BEST, (case.input_tokens, case.output_tokens, 0.0))
+        found = at.input.usd, at.output.usd, at.counted, at.age
+        listed = row.input, row.output, row.counted, row.age
+        chosen = at.there & ~row.closed
+        return AskedTier(
+            *(where(chosen, *pair) for pair in zip(found, listed, strict=True)), row.closed
+        )
+
     def hour(self, case: Any) -> PaidHour:
         """What an hour of the case's accelerator costs, at the median of all who rent it out so."""
         of = case.accelerator, case.contract, MEDIAN
@@ -274,7 +306,7 @@ class Tiers:
         case leaves it open.
         """
         model, on, pace = (getattr(case, f"{tier}{of}") for of in ("", "_on", "_pace"))
-        tokens, asked = (case.input_tokens, case.output_tokens), self.asked.row(model)
+        tokens, asked = (case.input_tokens, case.output_tokens), self.asked(case, model)
         here = {"accelerator": accelerator, "seller": MEDIAN}
         case = self.hours.taken(SimpleNamespace(**vars(case) | here))
         hour = self.hour(case)
@@ -310,7 +342,7 @@ class Tiers:
         cheaper.
         """
         own, model = self.cheapest(case, tier), getattr(case, tier)
-        asked = self.asked.row(model)
+        asked = self.asked(case, model)
         tokens = case.input_tokens + case.output_tokens
         unserved = [
             (~own.rented, ""),

@@ -14,6 +14,7 @@ from scaleright.costs.ownership import Ownership
 from scaleright.costs.serving import BreakEvens, Serving, Ways
 from scaleright.costs.serving_choices import Found, Paid, ServingChoices
 from scaleright.costs.serving_doubts import LOAD, RENT, load_spread
+from scaleright.costs.token_offers import hosts_spread
 from scaleright.costs.tokens import (
     MILLION,
     break_even_utilization,
@@ -271,10 +272,13 @@ class ServingOptions:
         kinds[ASK_API] = _asked(taken)
         prices = {of: way.usd for of, way in kinds.items()}
         kind, rival = least(prices)[0], least(prices, after=least(prices)[0])[0]
-        asked = where(taken.paid.asked.there, 1, 0) if by is None else 0
+        asked = where(taken.paid.asked.there, taken.paid.asked.many, 0) if by is None else 0
         ways = sum(item(rows["ways"], place) for place in range(len(names))) + asked
         best, other = (_of_kind(kinds, of) for of in (kind, rival))
-        choice = _choice(best, other, taken.case.model, tables)
+        of = taken.case
+        request = of.input_tokens, of.output_tokens, of.cached_share
+        host = hosts_spread(taken.paid.asked, request)
+        choice = _choice(best, other, taken.case.model, host, tables)
         nameless = any_of & ((case.rent_usd_per_hour > 0) | (case.chip_usd > 0))
         return cls(chip, one, taken, kinds, kind, rival, best, choice, ways, nameless)
 
@@ -313,16 +317,18 @@ def _of_kind(kinds: Mapping[str, Way], kind: Quantity) -> Way:
 _NONE = {"none": NAN}
 
 
-def _choice(best: Way, other: Way, model: Any, tables: ServingChoices) -> Choice:
+def _choice(best: Way, other: Way, model: Any, host: Any, tables: ServingChoices) -> Choice:
     """One way or the other. What both have in common cancels, see `two_chips`; which host to ask is
-    the reader's choice and no doubt.
+    no doubt where the reader has chosen, else its price may be as much as the median of hosts.
+
+    host : standard deviation of the logarithm of what an API asks [1]
     """
     kinds = {name: KINDS[bool(shape(name).experts)] for name in tables.models}
     common = choose(errors_in_common(("inference",)), "inference", look_up(kinds, model)).common
     common = where(best.accelerator == other.accelerator, 1.0, common)
     loads = spread_between(best.busy / other.busy, best.idle / other.idle)
     price, other_price = (
-        where(of.accelerator == "", 0.0, spread_between(of.low, of.high)) for of in (best, other)
+        where(of.accelerator == "", host, spread_between(of.low, of.high)) for of in (best, other)
     )
     spreads = {
         SPEED: spread_apart(best.off, other.off, common),

@@ -2,20 +2,24 @@
 that host it.
 """
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from scaleright.catalog import own_models, remembered, resource, shared, table
 from scaleright.market.hours import CHEAPEST, MEDIAN
+from scaleright.market.paid import BEST
 from scaleright.market.rentals import as_day
 from scaleright.names import nearest, one_of
-from scaleright.ops import where
-from scaleright.quantity.rows import Table
+from scaleright.ops import maximum, where
+from scaleright.quantity import least_of, look_up
+from scaleright.quantity.rows import Row, Table
 from scaleright.ranges import Range
 
 PAID = ("first_party", "reseller")
@@ -258,13 +262,25 @@ class Span(NamedTuple):
     high: Any
 
 
+class Kinds(NamedTuple):
+    """A price of each kind of tokens [USD / 1e6 token]."""
+
+    input: Any
+    cached: Any
+    output: Any
+
+
 @dataclass(frozen=True)
 class PaidTokens:
     """What tokens cost at an API in a case of quantities [USD / 1e6 token].
 
     input, cached, output : those of the host, all three the same where the reader gives a price of
-        their own; NaN where the host does not sell the model
+        their own; of the cheapest host up to the median of all, of one that alone sells the model
+        as far as hosts lie apart (`hosts_apart`); NaN where the host does not sell the model
     counted, age : in words, whose prices and of which days they are
+    best : whether it is the cheapest host for the request [truth value]
+    many : of how many hosts, of a request that they take; 1 of one by name or of a group [1]
+    median : the prices at the median of all hosts
     why, there : why there is no price, empty where there is one; whether there is
     """
 
@@ -273,53 +289,174 @@ class PaidTokens:
     output: Span
     counted: Any
     age: Any
+    best: Any
+    many: Any
+    median: Kinds
     why: Any
     there: Any
 
 
 class Hosts:
-    """The `api_price` of some open models at each of their hosts, for quantities.
+    """The `api_price` of some open models at each of their hosts, for quantities, and at the one
+    that is cheapest for a request.
 
     >>> from scaleright.quantity import evaluate, given
-    >>> asked = Hosts(["Llama-3.3-70B"]).asked(given("model", "Llama-3.3-70B"), given("host", "x"))
+    >>> some, model = Hosts(["Llama-3.3-70B"]), given("model", "Llama-3.3-70B")
+    >>> asked = some.asked(model, given("host", "x"))
     >>> asked.there.value, asked.why.value[:43]
     (False, 'no such host sells Llama-3.3-70B; it is sol')
+    >>> cheap = some.asked(model, "cheapest", bill=lambda read, wrote, kept: 4 * read + wrote)
+    >>> cheap.output.usd.value < cheap.median.output.value, "the cheapest of" in cheap.counted.value
+    (True, True)
     """
 
     def __init__(self, models: Iterable[str]):
         models = tuple(models)
-        rows = {(name, host): _row(name, host) for name in models for host in _sellers(name)}
+        rows = {key: row for name in models for key, row in _rows(name).items()}
         self._prices = Table(rows or {("", MEDIAN): _UNSOLD}, otherwise="none")
-        self._hosts = Table({name: {"words": ", ".join(_sellers(name))} for name in models})
+        rows = {name: _ways(name) for name in models}
+        self._hosts = Table(rows)
+        self._most = max((len(of["at"]) for of in rows.values()), default=0)
+        self._sizes = max((len(of["alike"]) for of in rows.values()), default=0)
 
-    def asked(self, model: Any, host: Any, own: Mapping[str, Any] | None = None) -> PaidTokens:
+    def asked(
+        self,
+        model: Any,
+        host: Any,
+        own: Mapping[str, Any] | None = None,
+        bill: Callable[[Any, Any, Any], Any] | None = None,
+        tokens: Any = 0.0,
+        bits: Any = 0.0,
+    ) -> PaidTokens:
         """What a case pays.
 
         own : prices of the reader's own for "input", "cached" and "output", 0 for those of the
             host; cached input of a model that nobody hosts costs as much as input unless given
+        bill : a request by the prices of input, output and cached input, where `host` may be `BEST`
+        tokens, bits : of a request and of a weight, which the cheapest host has to take [1]
         """
-        row, spans, every = self._prices.row(model, host), {}, True
-        sold = self._hosts.row(model).words
-        mine = dict(own or {})
+        of, mine = self._hosts.row(model), dict(own or {})
+        best, counted, many = host == BEST, None, 1.0
+        if bill is not None:
+            name, counted, many = self._cheapest(of, bill, tokens, bits)
+            host = where(best, name, host)
+        row, middle = (self._prices.row(model, one) for one in (host, MEDIAN))
         if mine:
-            as_input = (sold == "") & (mine["cached"] == 0)
+            as_input = (of.words == "") & (mine["cached"] == 0)
             mine["cached"] = where(as_input, mine["input"], mine["cached"])
+        spans, every, sole = {}, True, best & (of.companies == 1)
         for kind in _KINDS:
-            given = mine.get(kind, 0.0) > 0
-            listed = Span(*(row[kind + end] for end in ("_low", "", "_high")))
+            given, usd = mine.get(kind, 0.0) > 0, row[kind]
+            low, high = (where(sole, middle[kind + e], row[kind + e]) for e in ("_low", "_high"))
+            high = where(best, maximum(high, middle[kind]), high)
+            listed = Span(low, usd, high)
             spans[kind] = Span(*(where(given, mine[kind], of) for of in listed)) if mine else listed
             every = given & every
         known = every | row.there
-        why = "no such host sells " + model + "; it is sold at " + sold
+        why = "no such host sells " + model + "; it is sold at " + of.words
+        long = "no host of " + model + " takes such long requests in such a format"
         nobody = "nobody lists an API price of " + model + "; give your own"
-        why = where(sold == "", nobody, why)
+        why = where(of.words == "", nobody, where(best, long, why))
+        said = row.counted if counted is None else where(best, counted, row.counted)
         return PaidTokens(
             **spans,
-            counted=where(every, "your own prices", row.counted),
+            counted=where(every, "your own prices", said),
             age=where(every, "yours", where(row.there, row.age, "none")),
+            best=best & ~every,
+            many=where(best & ~every, many, 1.0),
+            median=Kinds(*(middle[kind] for kind in _KINDS)),
             why=where(known, "", why),
             there=known,
         )
+
+    def _cheapest(self, of: Row, bill: Callable[..., Any], tokens: Any, bits: Any) -> Any:
+        """The cheapest host of a model for a request, in words of how many and how many are left
+        out, and of how many.
+        """
+        usd = [
+            where(
+                (of.context[at] >= tokens) & (of.bits[at] >= bits),
+                bill(*(of[kind][at] for kind in ("input", "output", "cached"))),
+                math.nan,
+            )
+            for at in range(self._most)
+        ]
+        short: Any = 0.0
+        for at in range(self._sizes):
+            small = (of.least_context[at] < tokens) | (of.least_bits[at] < bits)
+            short = short + where(small, of.alike[at], 0.0)
+        name, many = least_of(of.at, usd)[0], of.companies - short
+        among, left = name + ", the cheapest of " + _digits(many) + " hosts", _digits(short)
+        reason = where(bits > 0, "for a shorter context or fewer bits: ", "for a shorter context: ")
+        among = among + where(short > 0, " (left out " + reason + left + ")", "")
+        return name, where(of.companies == 1, name + ", its one host", among), many
+
+
+def _digits(many: Any) -> Any:
+    """A number of hosts as a word."""
+    return look_up({float(of): str(of) for of in range(MOST_HOSTS + 1)}, many)
+
+
+MOST_HOSTS = 60
+"""More companies than host any model."""
+_BITS = {"FP8": 8.0}
+"""Bits of a weight where a host says so; else those in which models are published."""
+_WHOLE, _LONG = 16.0, 1e9
+"""Bits of a weight, and tokens of a context, where a host states none."""
+
+
+def _ways(model: str) -> dict[str, Any]:
+    """How a model's hosts compare, as a row: who they are in words, how many, and lists of those
+    that no other one undercuts in every price with as long a context and as many bits.
+
+    Columns: words, companies; at, input, cached, output [USD / 1e6 token], context [token], bits;
+    and of hosts alike, least_context, least_bits, alike [1].
+    """
+    who = _sellers(model)
+    found: dict[str, Any] = {"words": ", ".join(who), "companies": 0.0, "at": [""]}
+    lists = (*_KINDS, "context", "bits")
+    if not who:
+        nothing = ("least_context", "least_bits", "alike")
+        return found | {of: [math.nan] for of in (*lists, *nothing)}
+    offers = api_prices(model)
+    offers = offers.assign(
+        context=offers["context_tokens"].astype(float).fillna(_LONG),
+        bits=offers["format"].map(_BITS).astype(float).fillna(_WHOLE),
+    )
+    each = _by_company(offers).droplevel(["release", "model"])
+    each = each.join(offers.groupby("company")[["context", "bits"]].max()).sort_index()
+    columns = [f"{of}_usd_per_million" for of in _KINDS.values()]
+    worth = each[columns].join(-each[["context", "bits"]])
+    cheap = worth.to_numpy()
+    under = (cheap[:, None] <= cheap).all(axis=2)  # of each pair, whether the first is no worse
+    first = np.arange(len(cheap))
+    beaten = (under & ~(under.T & (first[:, None] >= first))).any(axis=0)
+    kept = each[~beaten]
+    alike = each.groupby(["context", "bits"]).size()
+    found |= {"companies": float(len(each)), "at": kept.index.tolist()}
+    found |= dict(
+        zip(lists, (kept[of].tolist() for of in (*columns, "context", "bits")), strict=True)
+    )
+    least = {f"least_{of}": alike.index.get_level_values(of).tolist() for of in ("context", "bits")}
+    return found | least | {"alike": alike.astype(float).tolist()}
+
+
+@remembered
+def hosts_apart() -> tuple[float, float]:
+    """What a host asks for output over the median of all hosts of a model, ends of nine in ten, of
+    models with five hosts or more [1].
+
+    >>> hosts_apart()[0] < 1 < hosts_apart()[1]
+    True
+    """
+    each = _by_company(api_prices().dropna(subset="release"))["output_usd_per_million"]
+    by_model = each.groupby(["release", "model"])
+    over = (each / by_model.transform("median"))[by_model.transform("size") >= FEW_HOSTS]
+    return float(over.quantile(0.05)), float(over.quantile(0.95))
+
+
+FEW_HOSTS = 5
+"""Below so many, hosts of a model say little of how far they lie apart."""
 
 
 _KINDS = {"input": "input", "cached": "cache_read", "output": "output"}
@@ -331,14 +468,34 @@ _UNSOLD: dict[str, Any] = {
 """The columns of a row where no model is sold."""
 
 
-def _row(model: str, host: str) -> dict[str, Any]:
+def _rows(model: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """The rows of `Hosts` of a model."""
+    rows = {}
+    for host in _sellers(model)[:2]:
+        price = api_price(model, host)
+        spans = {kind: getattr(price, of) for kind, of in _KINDS.items()}
+        many = price.companies
+        group = f"the {host}, " * (host == CHEAPEST)
+        counted = f"{group}median of {many} hosts" if many > 1 else "its one host"
+        if many == 1:  # of a single row nobody knows the next
+            apart = hosts_apart()
+            spans = {
+                k: Range(of.best * apart[0], of.best, of.best * apart[1]) for k, of in spans.items()
+            }
+        rows[model, host] = _as_row(spans, counted, price.since, price.as_of)
+    for host, offers in _filled(api_prices(model)).groupby("company") if rows else ():
+        ends = offers[_PRICES].quantile([0, 0.5, 1])
+        spans = {kind: Range(*ends[f"{of}_usd_per_million"]) for kind, of in _KINDS.items()}
+        days = offers["date"].dt.date
+        rows[model, str(host)] = _as_row(spans, str(host), days.min(), days.max())
+    return rows
+
+
+def _as_row(spans: Mapping[str, Range], counted: str, since: date, until: date) -> dict[str, Any]:
     """A row of `Hosts`."""
-    price = api_price(model, host)
     found: dict[str, Any] = {}
-    for kind, of in _KINDS.items():
-        span = getattr(price, of)
-        found |= {kind: span.best, f"{kind}_low": span.low, f"{kind}_high": span.high}
-    group = f"the {host}, " * (host == CHEAPEST)
-    counted = f"{group}median of {price.companies} hosts" if host in (MEDIAN, CHEAPEST) else host
-    days = dict.fromkeys((f"{price.since}", f"{price.as_of}"))
+    for kind, span in spans.items():
+        ends = {"": span.best, "_low": span.low, "_high": span.high}
+        found |= {kind + end: float(usd) for end, usd in ends.items()}
+    days = dict.fromkeys((f"{since}", f"{until}"))
     return found | {"counted": counted, "age": " to ".join(days)}

@@ -121,7 +121,7 @@ def hosted(model: str, api_host: str, *own_usd: float) -> None:
     from scaleright import catalog, market
 
     if not all(own_usd) and model not in catalog.own_models():
-        one_of(api_host, market.hosts(model), f"host of {model}")
+        one_of(api_host, (market.BEST, *market.hosts(model)), f"host of {model}")
 
 
 def sold_as(shape: str, api_host: str, *own_usd: float) -> None:
