@@ -105,6 +105,20 @@ def test_the_page_grays_out_what_the_rules_refuse_and_nothing_else(chapter):
     assert wrong == []
 
 
+@pytest.mark.parametrize(
+    "chapter, values, changed",
+    [
+        ("token_cost", {"rent_usd_per_hour": 3.0}, "accelerator"),
+        ("token_cost", {"model": "DeepSeek-V3.1", "api_host": "Groq"}, "api_host"),
+        ("architecture_bets", {"bet": "B300"}, "rival"),
+    ],
+)
+def test_what_the_reader_wishes_is_kept_where_another_value_may_change(chapter, values, changed):
+    found, wrong = judged(chapter, values)
+    assert found.outcome == "refused" and not wrong
+    assert [*found.works] == [changed] and found.reason.count("nearest") == 1
+
+
 def test_what_stands_in_the_way_of_a_model_is_changed_and_not_the_model():
     with pytest.raises(ParameterError) as caught:
         validate(declared("rlhf_cost", BOOK), {"model": "DeepSeek-V3"})

@@ -37,7 +37,7 @@ FUTURE = "2126-01-01"  # not tomorrow: midnight may pass while the tests run
         (
             lambda: market.hour("H100 SXM", "spot", "Lambda"),
             LookupError,
-            "unknown seller of H100 SXM spot, 'Lambda'; ",
+            "'Lambda' rents no H100 SXM out spot; at the median of ",
         ),
         (
             lambda: market.hour("H100 SXM", day=FUTURE),

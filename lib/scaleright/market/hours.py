@@ -9,6 +9,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 import pandas as pd
 
+from scaleright import units
 from scaleright.catalog import accelerator, remembered, resource, shared
 from scaleright.market.history import MEDIAN_OF_CARDS, aged_apart, discount
 from scaleright.market.rentals import (
@@ -21,7 +22,7 @@ from scaleright.market.rentals import (
     one_each,
     rental_prices,
 )
-from scaleright.names import one_of, suggestion
+from scaleright.names import brief, one_of, suggestion
 from scaleright.units import DAYS_PER_YEAR
 
 CONTRACTS = {
@@ -416,8 +417,12 @@ def _card_ends(contract: str, day: str) -> Mapping[tuple[str, str], tuple[float,
 
 def _refuse(name: str, contract: str, seller: str, day: str) -> NoReturn:
     """Refuse a chip that is not sold so, and say how it is."""
-    if who := sellers(name, contract, day):
-        one_of(seller, who, f"seller of {name} {contract},")
+    if (who := sellers(name, contract, day)) and seller not in who:
+        other = hour(name, contract, day=day)
+        raise LookupError(
+            f"{brief(seller)} rents no {name} out {contract}; at the median of {other.providers} it"
+            f" costs {units.usd(other.usd)} an hour; {suggestion(seller, who)}"
+        )
     found = contracts(name, day)
     if not found:
         chips = sorted(_asked(contract, day))

@@ -23,6 +23,9 @@ _HALVINGS = 7
 """How often the way from a number to its default is halved: to a hundredth of it."""
 _WIDE = 50
 """Ends that differ by this factor or more are halved in ratios."""
+_ALIKE = 0.6
+"""The share of letters from which names are alike; of others the declared one is the nearest."""
+_BITS = re.compile(r"(?:FP|BF|INT)(\d+)$")
 
 Refused = Callable[[Mapping[str, Any]], bool]
 
@@ -42,7 +45,8 @@ def what_works(
     ----------
     case : of all parameters, refused as it is
     about : the parameters of the rule that it breaks, of which those that the reader moved are
-        tried first, and among them the later ones: a chapter declares what it is about first
+        tried first, and among them the later ones: a chapter declares what it is about first; one
+        that only what is declared would help stays as it is if another helps that the rule names
     refused : whether the rules refuse a case
     said : what the rule says; of parameters that the reader left those that it names go first
 
@@ -52,6 +56,9 @@ def what_works(
     >>> what_works(pair, {"first": "b", "second": "b"}, ["first", "second"],
     ...     lambda case: case["first"] == case["second"])
     {'first': 'a'}
+    >>> what_works(pair, {"first": "c", "second": "b"}, ["first", "second"],
+    ...     lambda case: case["first"] == "c" and case["second"] == "b", "first = c, second = b")
+    {'second': 'a'}
     """
     about = set(about)
     of_rule = [of for of in reversed(parameters) if of.name in about]
@@ -60,9 +67,16 @@ def what_works(
         moved = case[of.name] != of.default
         return _is_model(of), not moved, not (moved or f"{of.name} =" in said)
 
+    undone: dict[str, Any] = {}
     for of in sorted(of_rule, key=order):
+        if undone and (_is_model(of) or f"{of.name} =" not in said):
+            break
         for value in _nearby(of, case[of.name], lambda v, n=of.name: refused({**case, n: v})):
-            return {of.name: value}
+            if value != of.default or case[of.name] == of.default:
+                return {of.name: value}
+            undone = undone or {of.name: value}
+    if undone:
+        return undone
     changed: dict[str, Any] = {}
     moved = [of for of in parameters if case[of.name] != of.default]
     for of in sorted(moved, key=lambda of: (_is_model(of), of.name not in about)):
@@ -81,7 +95,7 @@ def _nearby(of: Parameter, value: Any, refused: Callable[[Any], bool]) -> Iterat
     """The nearest value of a parameter that is not refused, if there is one among those tried."""
     if of.choices or of.type == "bool":
         options = [o for o in of.choices or (False, True) if o != value]
-        options.sort(key=lambda option: _distance(option, value))
+        options.sort(key=lambda option: (_distance(option, value), option != of.default))
         if of.own and (shape := own_shape(value)):
             options = by_size(shape, options)
         tried = options[:_OPTIONS] + [o for o in options[_OPTIONS:] if o == of.default]
@@ -94,13 +108,13 @@ def _nearby(of: Parameter, value: Any, refused: Callable[[Any], bool]) -> Iterat
 
 
 def _distance(one: Any, other: Any) -> float:
-    """How far two options lie apart: numbers in ratios, words by their letters and, before those,
-    by the number that both end in, as formats do in their bits.
+    """How far two options lie apart: numbers in ratios, words by their letters if most are the same
+    and, before those, formats by their bits.
     """
     if isinstance(one, str):
-        bits = [re.findall(r"\d+$", str(of)) for of in (one, other)]
+        bits = [_BITS.findall(str(of)) for of in (one, other)]
         alike = difflib.SequenceMatcher(None, one.casefold(), str(other).casefold()).ratio()
-        return -alike - (bits[0] == bits[1] != [])
+        return -alike * (alike >= _ALIKE) - (bits[0] == bits[1] != [])
     return abs(math.log(one / other)) if min(one, other) > 0 else abs(one - other)
 
 
@@ -121,10 +135,15 @@ def _between(of: Parameter, value: float, refused: Callable[[Any], bool]) -> flo
 
 
 def with_offer(said: str, changes: Mapping[str, Any]) -> str:
-    """A refusal that ends with changes, unless it names them already or none was found.
+    """A refusal that ends with changes, unless it names them already or none was found; in place
+    of what it ends with as the nearest, which knows no other parameter.
 
     >>> with_offer("too many", {"chips": 1024, "precision": "BF16"})
     'too many; nearest that works: chips = 1,024, precision = BF16'
+    >>> with_offer("too many; nearest: chips = 216", {"batch": 26})
+    'too many; nearest that works: batch = 26'
     """
     offer = ", ".join(f"{name} = {show(value)}" for name, value in changes.items())
-    return said if offer in said else f"{said}; nearest that works: {offer}"
+    if offer in said:
+        return said
+    return f"{re.sub('; nearest: [^;]*$', '', said)}; nearest that works: {offer}"

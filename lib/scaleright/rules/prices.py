@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from scaleright.names import one_of
+from scaleright import units
+from scaleright.names import brief, one_of, suggestion
 
 
 def listed(accelerator: str) -> None:
@@ -108,9 +109,12 @@ def _sold_by(seller: str, contracts: Sequence[str], names: Iterable[str]) -> Non
 
 def _nothing_of_ones_own(what: str, usd: float | None) -> None:
     """No rent or price of the reader's own, which is that of one chip."""
+    from scaleright import market
+
     if usd:
         raise ValueError(
-            f"a {what} of your own is that of one accelerator: name it, as in accelerator = B200"
+            f"a {what} of your own is that of one accelerator: name it, for accelerator ="
+            f" {market.BEST} names none"
         )
 
 
@@ -120,8 +124,16 @@ def hosted(model: str, api_host: str, *own_usd: float) -> None:
     """
     from scaleright import catalog, market
 
-    if not all(own_usd) and model not in catalog.own_models():
-        one_of(api_host, (market.BEST, *market.hosts(model)), f"host of {model}")
+    if all(own_usd) or model in catalog.own_models():
+        return
+    known = market.hosts(model)
+    if api_host not in (market.BEST, *known):
+        other = market.api_price(model)
+        read, written = (units.usd(of.best) for of in (other.input, other.output))
+        raise LookupError(
+            f"{brief(api_host)} hosts no {model}; at the median of {other.companies} it costs"
+            f" {read} a million tokens read and {written} written; {suggestion(api_host, known)}"
+        )
 
 
 def sold_as(shape: str, api_host: str, *own_usd: float) -> None:
