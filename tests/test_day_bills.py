@@ -95,6 +95,13 @@ def test_the_day_is_paid_for_as_its_plan_says(at):
     assert bill.usd_per_million().value == pytest.approx(base.usd_per_day.value / tokens * 1e6)
 
 
+def test_hours_that_are_all_full_leave_no_room_for_more(at):
+    assert [at(waiting_share=share)[0].idle_tokens.value > 0 for share in (0.0, 0.9)] == [
+        True,
+        False,
+    ]
+
+
 def test_without_a_contract_that_binds_a_base_is_what_scaling_is(at):
     bill, _ = at(contract="on demand")
     assert bill.plans[BASE].usd_per_day.value == bill.plans[SCALED].usd_per_day.value

@@ -82,6 +82,10 @@ def answer(
     study, right, sure = mine.study, decision.right, doubts.choice
     why, per = _why_not(case, mine), per_tenfold()
     least_right, most_right = (at(right, misordered_per_tenfold=of) for of in (per.high, per.low))
+    apart = charts.phrase(
+        ", {least_right:percent} to {most_right:percent} by the studies that differ most"
+    )
+    apart = where(case.misordered_per_tenfold == per.best, apart, "")  # a share of one's own is it
     usd, days, nodes, runs = study.usd, study.days, study.nodes, case.variants * case.seeds
     low_usd, high_usd, named = span.low_usd, span.high_usd, asked.accelerator != BEST
     other = marks.elsewhere(case.accelerator, best, doubts.other, sure.other, "On")
@@ -101,11 +105,10 @@ def answer(
         "{other}{broken}",
         "Your deadline is {case.deadline_days:days}. A decision between two variants with"
         " {case.seeds:whole} seeds each costs {decision.usd:usd} and is right about the large run"
-        " in {right:percent} of cases, {least_right:percent} to {most_right:percent} by the studies"
-        " that differ most."
-        " {runs:whole} runs take {hours:whole} chip-hours at {price:usd}.{small} Only platforms"
-        " that could be tested against published runs are compared.{known} The range covers prices"
-        " that no contract fixes, and how far published runs were from the model.",
+        " in {right:percent} of cases{apart}. {runs:whole} runs take {hours:count} chip-hours at"
+        " {price:usd}.{small} Only platforms that could be tested against published runs are"
+        " compared.{known} The range covers prices that no contract fixes, and how far published"
+        " runs were from the model.",
         provided=study.done & study.hour.there & ~nameless,
         otherwise="Such a study {fails}",
         range="{low_usd:usd} to {high_usd:usd} (90 %)",

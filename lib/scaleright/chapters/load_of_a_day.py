@@ -132,11 +132,12 @@ def day(hour: Quantity, fleet: DayFleet) -> Display:
 def words(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
     """What an engine does, and what the idle hours could."""
     of, idle = fleet.engine, bill.idle_tokens
+    more = charts.phrase("could write {idle:count} output tokens more")
+    more = where(idle > 0, more, "leave no room for more")
     return charts.sentence(
         "One engine keeps your promise for up to <strong>{of.seats:whole requests}</strong> at"
         " once. So full, it serves {of.requests_per_s:requests a second}, each within"
-        " {of.service_s:duration 2}. The hours that you pay for each day could write {idle:count}"
-        " output tokens more.",
+        " {of.service_s:duration 2}. The hours that you pay for each day {more}.",
         provided=fleet.served,
         otherwise="No engine serves this day.",
     )
@@ -275,8 +276,10 @@ def units(case: Any, bill: DayBill) -> Display:
     users = case.requests_per_day / case.requests_per_user_per_day
     feature = bill.chosen.usd_per_day * case.feature_share * monthly
     thousand = bill.usd_per_request * 1000
+    few, many = charts.say(users, "whole users"), charts.phrase("{users:count} users")
+    asking = where(users < 1e6, few, many)
     return charts.sentence(
-        "A thousand requests cost <strong>{thousand:usd}</strong>. {users:whole users} who ask"
+        "A thousand requests cost <strong>{thousand:usd}</strong>. {asking} who ask"
         " {case.requests_per_user_per_day:number 2} times a day cost <strong>{user:usd}</strong>"
         " each a month, and a feature that sends {case.feature_share:percent} of the requests"
         " {feature:usd}.",

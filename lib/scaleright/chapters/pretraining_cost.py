@@ -75,7 +75,7 @@ def answer(
         "for {trillions:trillion} tokens{many}",
         "{likely}",
         "{other}",
-        "That is {how}: {hours.total:whole} chip-hours at {hour_usd:usd}, as {pace},"
+        "That is {how}: {hours.total:count} chip-hours at {hour_usd:usd}, as {pace},"
         " with batches of {run.step.tokens:count 2} tokens in {form}; with experiments and"
         " people, the project costs {cost.total:usd}. The fastest layout,"
         " never stopped, would take {run.least_days:days} and {run.least_usd:usd}, which few runs"

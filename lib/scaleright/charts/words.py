@@ -59,11 +59,11 @@ def say(value: Any, kind: str = "number") -> Any:
     ('above 63 %', 'at no load')
     >>> say(0.9987, "chance"), say(0.999995, "chance"), say(1.0, "chance")
     ('99.9 %', 'more than 99.9 %', '100 %')
-    >>> say(float("nan"), "usd")
-    '–'
+    >>> say(float("nan"), "usd"), say(0.0, "percent"), say(2e-7, "percent")
+    ('–', '0 %', 'less than 0.01 %')
     >>> import altair
-    >>> say(altair.datum.share, "percent")
-    (format((datum.share * 100),',.2r') + ' %')
+    >>> say(altair.datum.share, "number 2")
+    format(datum.share,',.2r')
     """
     if isinstance(value, Quantity):
         value.unit = value.unit or unit_said(kind).strip("1")
@@ -85,18 +85,24 @@ def say(value: Any, kind: str = "number") -> Any:
     if kind.startswith("whole "):
         return _counted(units.whole(value), kind.removeprefix("whole"))
     if kind == "percent":
-        value, digits, unit = value * 100, 2 if digits == 3 else digits, " %"
-    else:
-        unit = "" if kind in ("number", "") else f" {_not_misspelled(kind)}"
+        return _percent(value, 2 if digits == 3 else digits)
+    unit = "" if kind in ("number", "") else f" {_not_misspelled(kind)}"
     if kind in _TRIMMED:
         return _counted(units.formatted(value, f",.{digits}~r"), unit)
     text = units.formatted(value, f",.{digits}r")
     return text + unit if unit else text
 
 
+def _percent(share: Any, digits: int) -> Any:
+    """A share: what is nearly nothing has no digits, and what is noise is nothing."""
+    said, little = units.formatted(share * 100, f",.{digits}r") + " %", abs(share) < 1e-4
+    return where(little, where(abs(share) < 1e-9, "0 %", "less than 0.01 %"), said)
+
+
 def _chance(share: Any) -> Any:
     """A probability: nearly certain is not certain, and not rounded to it."""
-    near = where(share > 0.99, units.formatted(100 * share, ",.3r") + " %", say(share, "percent"))
+    usual, sure = (units.formatted(100 * share, f",.{digits}r") + " %" for digits in (2, 3))
+    near = where(share > 0.99, sure, usual)
     near = where(share > 0.9995, "more than 99.9 %", where(share < 5e-4, "less than 0.1 %", near))
     return where(share >= 1, "100 %", where(share <= 0, "0 %", near))
 

@@ -134,7 +134,8 @@ class DayBill:
         """
         of = self.fleet
         full = self.chosen.engine_hours * of.engine.chips * of.full_tokens_per_s * 3600 * FILL
-        return maximum(full - self.output_tokens, 0.0)
+        more = full - self.output_tokens
+        return where(more > 1e-9 * full, more, 0.0)  # hours that are all full leave noise
 
     @property
     def cheapest(self) -> Plan:
