@@ -21,7 +21,7 @@ from unittest.mock import patch
 import numpy as np
 from scaleright.charts import answers as card
 from scaleright.charts import live
-from scaleright.charts.displays import plain_text
+from scaleright.charts.displays import Display, plain_text
 from scaleright.charts.templates import filled
 from scaleright.ops import where
 from scaleright.outputs import ANSWER_MIME
@@ -35,6 +35,11 @@ from scaleright.quantity.graph import in_order, parameter
 BOOK = Book(Path(__file__).resolve().parents[1])
 _BENEATH = {"Also", "Range", "Data as of", "Model error"}
 """Labels of a card's lines that hold numbers."""
+
+
+def _markup(shown: Any) -> str:
+    """What a page shows of an output."""
+    return shown.markup if isinstance(shown, Display) else ""
 
 
 def _cells(chapter: str) -> tuple[Code, ...]:
@@ -120,6 +125,7 @@ class Run:
     names : what the cells that have run have made
     answer : what the answer tells machines, and its text
     page : what the page shows, as of its answer
+    sentences : beneath the answer, those that cells have shown
     """
 
     def __init__(self, chapter: str, values: Mapping[str, Any]) -> None:
@@ -128,6 +134,7 @@ class Run:
         self.names: dict[str, Any] = {}
         self.answer: dict[str, Any] = {}
         self.page = Page({}, {}, True, "")
+        self.sentences: list[str] = []
         self._case = Case(given, {of.name: of.default for of in given} | dict(values))
         self._controls: list[live.Controls] = []
         self._done = 0
@@ -153,6 +160,7 @@ class Run:
         heard = self._hearing() if answers else contextlib.nullcontext()
         with heard, self._open(), contextlib.redirect_stdout(io.StringIO()):
             run_cells([cell], self._case, shown.append, self.names)
+            self.sentences += [str(of) for of in shown if 'class="sr-said"' in _markup(of)]
             if answers:
                 told = shown[-1]._repr_mimebundle_()
                 self.answer = told[ANSWER_MIME] | {"text": told["text/plain"]}

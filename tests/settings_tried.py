@@ -44,8 +44,8 @@ _MOVED = 0.3
 """The share of controls that a reader of the page moves."""
 _LOOKS = 40
 """Options of a menu that such a reader looks at to find one that is not grayed out."""
-_NO_NUMBER = re.compile(r"–|∞|\b(nan|inf|undefined|None)\b")
-"""What no card says, in its sentence or the line beneath."""
+_NO_NUMBER = re.compile(r"(?<!\w)–(?!\w)|∞|\b(nan|inf|undefined|None(?! of))\b|\d\.0{6}")
+"""What no card says, in its sentence or the line beneath, and no sentence of its chapter."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ def tried(chapter: str, values: Mapping[str, Any], whole: bool | None = None) ->
         places = [f"{Path(f.filename).name}:{f.lineno}" for f in (at[-1], at[-2])]
         return Tried(values, "failed", f"{type(error).__name__}: {error} ({', '.join(places)})")
     said = run.answer["text"]
-    return _read(values, said) if value_of(run.page.there) else Tried(values, "said", said)
+    if not value_of(run.page.there):
+        return Tried(values, "said", said)
+    return _read(values, " ".join([said, *run.sentences]))
 
 
 def _read(values: Mapping[str, Any], words: str) -> Tried:

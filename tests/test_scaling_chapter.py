@@ -122,6 +122,8 @@ def test_the_smaller_model_is_as_sure_as_drawing_all_that_nobody_knows_says(page
     assert 0.6 < said < 0.999
     assert said == pytest.approx(np.mean(less < bill), abs=0.06)
     assert lost == pytest.approx(np.mean(np.maximum(less - bill, 0)), rel=0.6)
+    drawn = np.quantile(1 - less / bill, [0.05, 0.95])
+    assert evaluate(page.sure.saved_between, at) == pytest.approx(drawn, abs=0.05)
 
 
 def test_what_is_set_leaves_no_doubt(page):

@@ -12,7 +12,17 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from scaleright.formulas import Domain, closed_form
-from scaleright.ops import INFINITY, log, maximum, minimum, normal_cdf, normal_density, sqrt, where
+from scaleright.ops import (
+    INFINITY,
+    exp,
+    log,
+    maximum,
+    minimum,
+    normal_cdf,
+    normal_density,
+    sqrt,
+    where,
+)
 from scaleright.quantity import Quantity, at
 from scaleright.quantity.graph import in_order, parameter
 from scaleright.ranges import Ends
@@ -167,6 +177,14 @@ class Choice:
     def probability(self) -> Any:
         """That the first way is the cheaper one [1]."""
         return probability_cheaper(self.cost, self.other, self.spread)
+
+    @property
+    def saved_between(self) -> tuple[Any, Any]:
+        """Low and high end of the share of the other's cost that the first way saves (90 %) [1];
+        below zero it costs more.
+        """
+        ratio, off = self.cost / self.other, exp(NINETY * self.spread)
+        return 1 - ratio * off, 1 - ratio / off
 
     @property
     def sureness(self) -> Any:

@@ -65,12 +65,10 @@ def answer(
     likely, known = charts.odds(sure, both, "the " + found.cheaper.now, " a year")
     unmeasured = " One of them was not measured on all that may come."
     known = where(both, known, unmeasured) + bets.seller(case)[1]
-    span = charts.phrase(
-        "for {premium:number} times the price, {mixture.low:number} to {mixture.high:times} the"
-        " work on {mixture.benchmark}{mixture_open} and {dense.low:number} to {dense.high:times} on"
-        " {dense.benchmark}{dense_open}, nine times in ten"
+    spread = charts.phrase(
+        " Nine times in ten the work is {mixture.low:number} to {mixture.high:times}{mixture_open}"
+        " and {dense.low:number} to {dense.high:times}{dense_open}."
     )
-    span = where(found.possible, span, "none")
     some, hurry = where(too_dear > 1e-9, "No", "One"), look_up(HURRIES, case.scenario)
     dearer = where(regret < NO_DEARER, "0 %", charts.say(regret, "percent"))
     refusal, (bet_hour, rival_hour) = _refusal(case, found), found.paid
@@ -83,10 +81,9 @@ def answer(
         "{some} chip is cheapest on every kind of model that may come.",
         "With {hurry} on latency, one {case.bet} does {mixture.gain:number} times the work of one"
         " {case.rival} on {on_mixture}, {dense.gain:number} on {on_dense}{pictures}, for"
-        " {premium:number} times the price.{known}",
+        " {premium:number} times the price.{spread}{known}",
         provided=found.possible,
         otherwise="There is no bet to compute: {refusal}.",
-        range="{span}",
         as_of="MLPerf {mixture.in_round} and {dense.in_round}; {bet_hour.age} (rent of the"
         " {case.bet}), {rival_hour.age} (of the {case.rival})",
         model_error="from round to round the ratio of two chips moves by up to a factor of"

@@ -82,6 +82,14 @@ def _no_smaller(life: Life, freely: laws.Model) -> Any:
     return where(freely.tokens > life.cheapest.tokens, too_often, too_few)
 
 
+def _saved_between(sure: Choice) -> Any:
+    """Between which shares the smaller model is the cheaper one over its life, in words."""
+    least, most = sure.saved_between
+    lost = -least
+    from_ = where(least < 0, charts.phrase("{lost:percent} more"), charts.say(least, "percent"))
+    return charts.phrase("{from_} to {most:percent} less")
+
+
 def answer(
     asked: Any,
     compared: Cheapest,
@@ -110,7 +118,10 @@ def answer(
     likely, loss = charts.odds(sure, pays, "the smaller one", " over its life")
     far = " At {per:whole} tokens a parameter, beyond its data, the law flatters it."
     far = where(per > unseen.densest, charts.phrase(far), "")
+    sizes = charts.phrase("{range_low:count} to {range_high:count} parameters for the larger")
     also = where(pays, _further(life, hour, flop, many, repeats, freely) + loss, "")
+    also = also + where(pays, " " + sizes + " (90 %).", "")
+    between = where(pays, _saved_between(sure), sizes)
     return charts.answer_card(
         "Train {smaller:count} parameters on {longer:count} tokens, not {size:count} on"
         " {tokens:count}.",
@@ -124,7 +135,7 @@ def answer(
         provided=pays,
         otherwise=LEAST_LOSS + "{why}",
         always=True,
-        range="{range_low:count} to {range_high:count} parameters for the larger (90 %)",
+        range="{between} (90 %)",
         as_of="{hour.age} (rents)",
         model_error=_extrapolated(unseen),
         headline="size",
@@ -201,13 +212,17 @@ def bills(
     trained, kept : share of peak in training and in service
     even : tokens in service from which the cheapest pays
     """
+    best = "The compute-optimal model costs {bill.training_usd:usd} to train and"
+    best += " {bill.service_usd:usd} to serve; "
+    rates = " A FLOP in service costs {price_ratio:times 2} what it costs in training: serving"
+    rates += " reaches {kept:percent} of the chips' peak and uses {case.utilization:percent} of the"
+    rates += " paid hours, training {trained:percent} of peak."
     return charts.sentence(
-        "The compute-optimal model costs {bill.training_usd:usd} to train and"
-        " {bill.service_usd:usd} to serve; the model that is cheapest over its life costs"
-        " {less.training_usd:usd} to train and {less.service_usd:usd} to serve. It pays once you"
-        " serve more than {even:count 2} tokens. A FLOP in service costs {price_ratio:times 2}"
-        " what it costs in training: serving reaches {kept:percent} of the chips' peak and uses"
-        " {case.utilization:percent} of the paid hours, training {trained:percent} of peak."
+        f"{best}the model that is cheapest over its life costs {{less.training_usd:usd}} to train"
+        " and {less.service_usd:usd} to serve. It pays once you serve more than {even:count 2}"
+        f" tokens.{rates}",
+        provided=even > 0,
+        otherwise=f"{best}no smaller one of the same loss is cheaper over its life.{rates}",
     )
 
 

@@ -113,11 +113,12 @@ def _claim(case: Any, every: OverSpeeds) -> Quantity:
     to = where(every.first < every.last, charts.phrase(" to {every.last:whole}"), "")
     held = charts.phrase("{every.first:whole}{to} tokens/s per user")
     held = where(every.first > 0, held, "no speed that the older chip can serve")
-    return charts.phrase(
+    found = charts.phrase(
         " A claim of {case.claimed:number 2} times is reached at {held}: per dollar the lead is"
         f" {{every.slow:times}} at {every.slow_at} tokens/s per user and at most"
         " {every.most:times}, at {every.most_at:whole}."
     )
+    return where(every.most > 0, found, " At no speed do both serve it.")
 
 
 def _by_speed(
@@ -170,10 +171,13 @@ def rents(case: Any, paid: VendorPaid, every: OverSpeeds, speeds: Sequence[float
     """How far the rents lie apart, and up to which speed both chips serve the model."""
     last = every.fastest == speeds[-1]
     beyond = where(last, "the fastest examined", "where one reaches its limit")
+    both = charts.phrase(
+        " Both serve {case.model} at up to {every.fastest:whole} tokens/s per user, {beyond}."
+    )
+    both = where(every.fastest > 0, both, "")
     return charts.sentence(
         "An hour of {case.newer} costs {paid.times:times 2} as much as one of {case.older}, so it"
-        " has to make that many times the tokens. Both serve {case.model} at up to"
-        " {every.fastest:whole} tokens/s per user, {beyond}.",
+        " has to make that many times the tokens.{both}",
         provided=paid.there,
         otherwise="There are no two rents to compare: {paid.why}.",
     )
