@@ -66,6 +66,16 @@ def _broken(case: Any, mine: Cluster) -> Any:
     return where(mine.punctual, "", late) + where(over, dear, "")
 
 
+def _apart(case: Any, right: Any) -> Any:
+    """How far studies are apart on how often a decision is right, where the reader has not set the
+    share that they are about, in words.
+    """
+    per = per_tenfold()
+    least, most = (at(right, misordered_per_tenfold=of) for of in (per.high, per.low))
+    apart = charts.phrase(", {least:percent} to {most:percent} by the studies that differ most")
+    return where(case.misordered_per_tenfold == per.best, apart, "")
+
+
 def answer(
     asked: Any,
     case: Any,
@@ -80,12 +90,7 @@ def answer(
     asked, case : as the reader asks, and on the accelerator that is taken
     """
     study, right, sure = mine.study, decision.right, doubts.choice
-    why, per = _why_not(case, mine), per_tenfold()
-    least_right, most_right = (at(right, misordered_per_tenfold=of) for of in (per.high, per.low))
-    apart = charts.phrase(
-        ", {least_right:percent} to {most_right:percent} by the studies that differ most"
-    )
-    apart = where(case.misordered_per_tenfold == per.best, apart, "")  # a share of one's own is it
+    why, apart = _why_not(case, mine), _apart(case, right)
     usd, days, nodes, runs = study.usd, study.days, study.nodes, case.variants * case.seeds
     low_usd, high_usd, named = span.low_usd, span.high_usd, asked.accelerator != BEST
     other = marks.elsewhere(case.accelerator, best, doubts.other, sure.other, "On")

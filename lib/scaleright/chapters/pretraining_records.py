@@ -32,18 +32,19 @@ def answer(case: Any, best: Best, spent: Spent) -> Display:
     least = look_up(LEAST, case.measure)
     chip_hours, energy, rent = spent.chip_hours, spent.energy, spent.rent
     rent_low, rent_high = spent.rent_low, spent.rent_high
-    ahead = charts.phrase("{rent_low:usd} to {rent_high:usd} if it is run in the year ahead (90 %)")
-    ahead = where(rent_low < rent_high, ahead, "none: the contract fixes the rent")
+    ahead = charts.phrase(
+        " In the year ahead the run would rent for {rent_low:usd} to {rent_high:usd} (90 %)."
+    )
+    ahead = where(rent_low < rent_high, ahead, " The contract fixes it.")
     return charts.answer_card(
         "{run.chips:whole} {run.chip} trained {case.benchmark} {least}{instead}.",
         "{run.seconds:duration}",
         "to the quality that MLPerf asks for",
         because="That is {chip_hours:number} chip-hours, {rent:usd} of rent.",
         also="{run.submitter} ran it in {run.round}. The rent is the {hour.counted}{alike}."
-        "{best.instead} It used at most {energy:kWh} at the chips' power limits.",
+        "{best.instead}{ahead} It used at most {energy:kWh} at the chips' power limits.",
         provided=best.why == "",
         otherwise="No run of <strong>{case.benchmark}</strong> can be rented so: {best.why}.",
-        range="{ahead}",
         as_of="{run.round}, {hour.age} (rents)",
         model_error="times agree with all that vendors published, to their last digit (below);"
         " rents are of the list, for just as long as the run took",

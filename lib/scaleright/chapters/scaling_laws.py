@@ -82,12 +82,15 @@ def _no_smaller(life: Life, freely: laws.Model) -> Any:
     return where(freely.tokens > life.cheapest.tokens, too_often, too_few)
 
 
-def _saved_between(sure: Choice) -> Any:
-    """Between which shares the smaller model is the cheaper one over its life, in words."""
-    least, most = sure.saved_between
-    lost = -least
+def _between(doubts: SizeDoubts, sure: Choice, pays: Any) -> tuple[Any, Any]:
+    """The range of what the smaller model saves over its life, or of the compute-optimal size where
+    none pays, in words; and the size's as a sentence.
+    """
+    (low, high), (least, most) = doubts.between, sure.saved_between
+    lost, sizes = -least, charts.phrase("{low:count} to {high:count} parameters for the larger")
     from_ = where(least < 0, charts.phrase("{lost:percent} more"), charts.say(least, "percent"))
-    return charts.phrase("{from_} to {most:percent} less")
+    saved = charts.phrase("{from_} to {most:percent} less")
+    return where(pays, saved, sizes), " " + sizes + " (90 %)."
 
 
 def answer(
@@ -107,8 +110,7 @@ def answer(
 
     asked, compared : as the reader asks, and the chip on which a FLOP of training costs least
     saved : share of the cost over the life; doubts : of the size; sure : which model costs less
-    repeats : of the unique tokens by the cheapest; freely : that one if unique tokens never ran
-    short; unseen : how well larger runs were predicted
+    repeats : of the unique tokens; freely : the cheapest without them; unseen : larger runs judged
     """
     case, (range_low, range_high) = life.case, doubts.between
     lifetime, many = case.lifetime_tokens, _of_many(asked, compared)
@@ -118,10 +120,8 @@ def answer(
     likely, loss = charts.odds(sure, pays, "the smaller one", " over its life")
     far = " At {per:whole} tokens a parameter, beyond its data, the law flatters it."
     far = where(per > unseen.densest, charts.phrase(far), "")
-    sizes = charts.phrase("{range_low:count} to {range_high:count} parameters for the larger")
-    also = where(pays, _further(life, hour, flop, many, repeats, freely) + loss, "")
-    also = also + where(pays, " " + sizes + " (90 %).", "")
-    between = where(pays, _saved_between(sure), sizes)
+    between, sizes = _between(doubts, sure, pays)
+    also = where(pays, _further(life, hour, flop, many, repeats, freely) + loss + sizes, "")
     return charts.answer_card(
         "Train {smaller:count} parameters on {longer:count} tokens, not {size:count} on"
         " {tokens:count}.",

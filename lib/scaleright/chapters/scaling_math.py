@@ -93,6 +93,7 @@ def answer(
     within = (shape.max_context == 0) | (case.context <= shape.max_context)
     beyond, beyond_it = where(within, "", beyond), beyond
     span = charts.phrase("{range_low:duration} to {range_high:duration} for this floor (90 %)")
+    span = where(range_low < range_high, span, "none: you set what share of the bandwidth is kept")
     refused, instead, unfit, none = _unfit(case, weights, step, needed)
     stored = charts.phrase("The weights are in {weights.precision}.{beyond}")
     stored = where(fits & ~refused, stored, "")

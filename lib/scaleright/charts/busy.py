@@ -53,16 +53,17 @@ def how_busy(busy: Any, there: Any = True) -> Display:
         "One engine is the least there is, whatever the traffic.",
         "A fleet has seats free at its busiest time too, for what comes by chance and in bunches.",
     )
+    fills = phrase("{filled:number 3} engines of {size} chips")
+    fills = where(filled < 1e-3, phrase("hardly anything of an engine of {size} chips"), fills)
     guess = phrase(
         "The utilization, {load:percent 2}, is as set. Say what your traffic is like, and it"
         " follows from that, as in the chapter on the load of a day."
     )
     idle = where(there, guess, "Nothing is served, so that nothing is busy.")
     return sentence(
-        "Your {demand.requests_per_day:whole} requests a day would fill {filled:number 3} engines"
-        " of {size} chips at their busiest time and take"
-        " <strong>{engines:whole}</strong>, {stands}: <strong>{load:percent 2}</strong>"
-        " utilization, from your traffic. {few}",
+        "Your {demand.requests_per_day:whole requests} a day would fill {fills} at their busiest"
+        " time and take <strong>{engines:whole}</strong>, {stands}:"
+        " <strong>{load:percent 2}</strong> utilization, from your traffic. {few}",
         provided=demand.known & there,
         otherwise="{idle}",
     )
