@@ -375,12 +375,30 @@ def test_chips_that_have_to_be_bought_are_paid_whole_and_a_budget_pays_them():
     few = trained(**kept, budget_usd=500_000.0)
     assert few.decision.startswith("Buy 8 B300 and train on them for ")
     assert few.figures["usd"] < few.figures["cash_usd"] <= 500_000.0
-    racks = trained(**kept, accelerator="GB300", deadline_days=60.0)
+    racks = trained(**kept, accelerator="GB300", deadline_days=400.0)
     assert racks.decision.startswith(f"Buy 72 GB300 and train on {racks.figures['chips']} of them")
     alone = plan_runs.installed_price("GB300")
     assert racks.figures["cash_usd"] == pytest.approx(72 * alone)
     short = trained(**kept, budget_usd=20_000.0)
     assert short.broken and "the budget" in short.broken.says
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("of", [trained, lambda **asked: studied(variants=24, **asked)])
+def test_chips_that_are_bought_are_there_after_their_lead_time(of):
+    """A deadline counts it; the chance that is told holds for both, and what helps is enough."""
+    kept, chances = {"data": "may not leave"}, []
+    late = of(**kept, deadline_days=60.0)
+    assert "months after the order" in late.broken.says
+    lifted, longer = late.broken.relaxations
+    assert (lifted.parameter, longer.parameter) == ("data", "deadline_days")
+    assert 300 < longer.value < 365
+    for deadline in (longer.value, 500.0):
+        part = of(**kept, deadline_days=deadline)
+        assert part.figures["cash_usd"] > part.figures["usd"]
+        chances.append(int(re.search(r" days \((?:over )?(\d+) %\)", part.sure)[1]))
+    assert 90 <= chances[0] <= chances[1]
+    assert "buying them is left out" in " ".join(trained(deadline_days=60.0).steps[1].because)
 
 
 def studied(**asked: Any) -> Any:
@@ -432,14 +450,19 @@ def tuned(**asked: Any) -> Any:
 def test_a_tuning_is_rented_run_on_what_is_owned_or_bought_whole():
     asked = {"tokens": 1e9, "trained": "LoRA", "deadline_days": 5.0}
     rents, owns = tuned(**asked), tuned(**asked, owned="H100 SXM", owned_chips=16)
-    buys = tuned(**asked, data="may not leave")
+    late, buys = (
+        tuned(**asked | {"data": "may not leave", "deadline_days": of}) for of in (5.0, 400.0)
+    )
+    assert late.broken
     assert rents.decision.startswith("Rent ")
     assert owns.decision.startswith("Use ")
     assert owns.figures["usd"] < rents.figures["usd"]
     assert buys.decision.startswith("Buy 8 ")
     assert buys.figures["cash_usd"] > 1e5 > buys.figures["usd"]
     for part in (rents, owns, buys):
-        assert int(re.search(r"be done in 5 days \((?:over )?(\d+) %\)", part.sure)[1]) >= 90
+        assert (
+            int(re.search(r"be done in (?:5|400) days \((?:over )?(\d+) %\)", part.sure)[1]) >= 90
+        )
     short = tuned(**asked, data="may not leave", budget_usd=20_000.0)
     assert "the budget" in short.broken.says
 

@@ -35,7 +35,18 @@ from scaleright.market import (
     taken_accelerator,
     yearly_drift,
 )
-from scaleright.ops import INFINITY, ceil, first_case, floor, item, maximum, minimum, sqrt, where
+from scaleright.ops import (
+    INFINITY,
+    ceil,
+    exp,
+    first_case,
+    floor,
+    item,
+    maximum,
+    minimum,
+    sqrt,
+    where,
+)
 from scaleright.quantity import choose, given, least, over, pick
 from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR, figure
@@ -117,6 +128,18 @@ def arrives() -> str:
     few, many = lead_months()
     said = "months after the order, as published of B200 and H100"
     return f"servers come {few:.0f} to {many:.0f} {said}"
+
+
+@lookup
+def arrival_days(deviations: Any) -> Any:
+    """Days from the order until servers are there [d], by how many standard deviations they come
+    later than in the middle: nine of ten come between the ends of `lead_months`.
+
+    >>> 200 < arrival_days(0.0) < 220, arrival_days(1.28) > 300
+    (True, True)
+    """
+    few, many = (months * DAYS_PER_YEAR / MONTHS_PER_YEAR for months in lead_months())
+    return sqrt(few * many) * exp(deviations * spread_between(few, many))
 
 
 @lookup

@@ -3,14 +3,18 @@ helps.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import floor
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from scaleright.costs.training_fleet import left_out
+from scaleright.decisions.build_buy import arrives
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
-from scaleright.decisions.plan_runs import BUY, SPOT, Runs, Ways, runs_of
+from scaleright.decisions.plan_runs import BUY, NEAR, SPOT, Runs, Ways, runs_of
+from scaleright.decisions.plan_training_found import wait_days
 from scaleright.decisions.plan_workload import LEAVES, Workload
 from scaleright.decisions.post_training_evidence import real_runs
 from scaleright.formulas import lookup
@@ -88,24 +92,21 @@ def of_training(
     if not there.any():
         return _nowhere(of, work)
     deadline, budget = of.deadline_days or np.inf, of.budget_usd or np.inf
+    wait = wait_days(replace(of, deadline_chance=0.5))  # chips may come sooner than is sure
+    left = deadline - wait
     quickest, cheapest = (_place(values, there) for values in (days, usd_))
     found = [
         _longer(of, ways, there & (usd_ <= budget)),
-        _dearer(of, ways, there & (days <= deadline)),
-        *(_fewer(of, runs, ways, there) for runs in tried),
-        *(_other_format(of, runs, ways, there) for runs in tried),
+        _dearer(of, ways, there & (days <= left)),
+        *(_fewer(of, runs, ways, there, left) for runs in tried),
+        *(_other_format(of, runs, ways, there, left) for runs in tried),
     ]
     if found[0] is None and found[1] is None:
         found.append(_both(of, ways, there))
     relaxations = least_first(found)
     broken = []
-    if days[quickest] > deadline:
-        over = days[quickest] / deadline
-        broken.append(
-            f"the deadline of {deadline:g} days: the quickest cluster,"
-            f" {named_run(ways, quickest)}, takes {duration(days[quickest] * DAY_S)},"
-            f" {over:.3g} times as long"
-        )
+    if days[quickest] > left:
+        broken.append(_late(ways, quickest, deadline, wait))
     if usd_[cheapest] > budget:
         over = usd_[cheapest] / budget
         broken.append(
@@ -113,7 +114,7 @@ def of_training(
             f" {usd(float(usd_[cheapest]))}, {over:.3g} times as much"
         )
     if not broken:
-        soon = _place(usd_, there & (days <= deadline))
+        soon = _place(usd_, there & (days <= left))
         broken.append(
             f"deadline and budget together: in {deadline:g} days the cheapest run, on"
             f" {named_run(ways, soon)}, costs {usd(float(usd_[soon]))},"
@@ -133,6 +134,16 @@ def of_training(
             "usd": float(usd_[cheapest]),
         },
     )
+
+
+def _late(ways: Ways, at: int, deadline: float, wait: float) -> str:
+    """That even the quickest run is too late, in words; wait : for chips that are bought [d]."""
+    days, named = float(ways.days[at]), named_run(ways, at)
+    says, lasts = f"the deadline of {deadline:g} days: ", duration(days * DAY_S)
+    if wait:
+        return f"{says}{arrives()}, and the quickest cluster, {named}, then takes {lasts}"
+    over = f"{days / deadline:.3g} times as long"
+    return f"{says}the quickest cluster, {named}, takes {lasts}, {over}"
 
 
 def _asked(of: Workload) -> str:
@@ -171,12 +182,32 @@ def named_run(ways: Ways, at: int) -> str:
     return f"{named} ({bought:,} bought)" if bought > row["chips"] else named
 
 
+@lookup
+def sure_days(of: Workload, ways: Ways) -> np.ndarray:
+    """Within which time each is done as surely as is asked, with the wait for its chips [d]."""
+    return wait_days(of) + ways.days * np.exp(
+        NormalDist().inv_cdf(of.deadline_chance) * ways.spread
+    )
+
+
+@lookup
+def soonest(days: np.ndarray, cash: np.ndarray, allowed: np.ndarray) -> int:
+    """The place of the cheapest of those allowed that take hardly longer than the quickest.
+
+    >>> soonest(np.array([10.0, 10.2, 30.0]), np.array([9.0, 2.0, 1.0]), np.ones(3, bool))
+    1
+    """
+    least = float(np.min(np.where(allowed, days, np.inf)))
+    return _place(cash, allowed & (days <= (1 + NEAR) * least))
+
+
 def _longer(of: Workload, ways: Ways, affordable: np.ndarray) -> Relaxation | None:
     """More time, at the same budget."""
     if not of.deadline_days or not affordable.any():
         return None
-    at = _place(ways.days, affordable)
-    needed = rounded(float(ways.days[at]), up=True)
+    sure = sure_days(of, ways)
+    at = soonest(sure, ways.cash, affordable)
+    needed = rounded(float(sure[at]), up=True)
     says = (
         f"wait {needed:g} days instead of {of.deadline_days:g}: {named_run(ways, at)} for"
         f" {usd(float(ways.cash[at]))}"
@@ -194,7 +225,9 @@ def _dearer(of: Workload, ways: Ways, soon: np.ndarray) -> Relaxation | None:
     return more("budget_usd", of.budget_usd, needed, says)
 
 
-def _fewer(of: Workload, runs: Any, ways: Ways, there: np.ndarray) -> Relaxation | None:
+def _fewer(
+    of: Workload, runs: Any, ways: Ways, there: np.ndarray, left: float
+) -> Relaxation | None:
     """Less work: time and money fall with tokens, a little slower than in proportion, since the
     critical batch falls too.
     """
@@ -205,7 +238,7 @@ def _fewer(of: Workload, runs: Any, ways: Ways, there: np.ndarray) -> Relaxation
 
     def fits(tokens: float) -> int | None:
         fewer = runs.every(lambda name, chips: (name, chips) in kept, tokens)
-        soon = fewer.days <= (of.deadline_days or np.inf)
+        soon = fewer.days <= left
         at = fewer.best(soon & (fewer.cash <= (of.budget_usd or np.inf)))
         found.update({tokens: (fewer, at)})
         return at
@@ -234,7 +267,9 @@ def _clusters(runs: Any, ways: Ways, allowed: np.ndarray) -> set[tuple[str, int]
     return {(row["accelerator"], row["chips"]) for row in rows if row["contract"] == mine}
 
 
-def _other_format(of: Workload, runs: Any, ways: Ways, there: np.ndarray) -> Relaxation | None:
+def _other_format(
+    of: Workload, runs: Any, ways: Ways, there: np.ndarray, left: float
+) -> Relaxation | None:
     """FP8 with a little more time or money, where that alone is not enough it is no offer."""
     if not isinstance(runs, Runs):
         return None
@@ -248,7 +283,7 @@ def _other_format(of: Workload, runs: Any, ways: Ways, there: np.ndarray) -> Rel
         model, tokens, BUY if runs.buys else paid, "FP8", contract, runs.values["tuning"]
     )
     found = other.every(lambda name, chips: (name, chips) in kept)
-    soon = found.days <= (of.deadline_days or np.inf)
+    soon = found.days <= left
     at = found.best(soon & (found.cash <= (of.budget_usd or np.inf)))
     if at is None:
         return None
@@ -264,8 +299,9 @@ def _both(of: Workload, ways: Ways, there: np.ndarray) -> Relaxation | None:
     if not (of.deadline_days and of.budget_usd):
         return None
     cheap = there & (ways.cash <= 1.05 * float(np.min(np.where(there, ways.cash, np.inf))))
-    at = _place(ways.days, cheap)  # hardly dearer than the cheapest, and the quickest of those
-    days, cost = (rounded(float(of_all[at]), up=True) for of_all in (ways.days, ways.cash))
+    sure = sure_days(of, ways)
+    at = _place(sure, cheap)  # hardly dearer than the cheapest, and the quickest of those
+    days, cost = (rounded(float(of_all[at]), up=True) for of_all in (sure, ways.cash))
     days, cost = max(days, of.deadline_days), max(cost, of.budget_usd)
     says = f"wait {days:g} days and spend {usd(cost)}: {named_run(ways, at)}"
     share = max(days / of.deadline_days, cost / of.budget_usd) - 1

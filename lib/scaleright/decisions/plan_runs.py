@@ -23,11 +23,12 @@ from scaleright.costs.pretraining_doubts import Doubts, kept_share, lasts
 from scaleright.costs.pretraining_run import Hour, Run
 from scaleright.costs.rent import compute_usd
 from scaleright.costs.whole_runs import TYPICAL, factors, whole_runs
+from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_workload import LEAST_TOKENS
 from scaleright.formulas import lookup, search
-from scaleright.information import spread_between
+from scaleright.information import CERTAIN, spread_between
 from scaleright.market import hour, matmul_chips
 from scaleright.quantity import at, evaluate, given
 from scaleright.scaling_laws.batches import CRITICAL
@@ -372,6 +373,24 @@ def spread_of_luck(chips: float, chip_hours_per_interruption: float) -> float:
     ends = (kept_share(case, chips, given("luck", luck)) for luck in ("better", "worse"))
     better, worse = (float(read_at({"kept": of}, {})["kept"]) for of in ends)
     return float(spread_between(1 / better, 1 / worse))
+
+
+@lookup
+def early(days: Any, spread: Any, deadline_days: float, bought: Any = False) -> Any:
+    """By how many standard deviations a run may take longer than in the middle and is done in time
+    [1]; of chips that are bought, which come as much later: no mix of both is less sure.
+
+    days, spread : of the run, and of its logarithm; bought : whether its chips are ordered first
+
+    >>> round(early(10.0, 0.5, 20.0), 3), early(10.0, 0.5, 100.0, bought=True) < -1
+    (1.386, True)
+    """
+    low, high = np.full(np.shape(days), -CERTAIN), np.full(np.shape(days), CERTAIN)
+    for _ in range(50):
+        middle = (low + high) / 2
+        done = np.where(bought, arrival_days(middle), 0.0) + days * np.exp(middle * spread)
+        low, high = (np.where(done <= deadline_days, *of) for of in ((middle, low), (high, middle)))
+    return low if low.ndim else float(low)
 
 
 @lookup

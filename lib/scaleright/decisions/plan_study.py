@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.decisions.ablation_study import NODE_CHIPS
-from scaleright.decisions.build_buy import arrives, bought_as
+from scaleright.decisions.build_buy import arrival_days, arrives, bought_as
 from scaleright.decisions.plan_parts import (
     Asked,
     Part,
@@ -18,7 +18,7 @@ from scaleright.decisions.plan_parts import (
     many,
     percent,
 )
-from scaleright.decisions.plan_runs import BUY, SPOT, bought_for, running_share
+from scaleright.decisions.plan_runs import BUY, SPOT, bought_for, early, running_share
 from scaleright.decisions.plan_study_limits import unmet_study
 from scaleright.decisions.plan_study_ways import Found, options_of
 from scaleright.decisions.plan_training import compute_optimal_tokens
@@ -26,6 +26,7 @@ from scaleright.decisions.plan_workload import PROXIES, Workload
 from scaleright.footprint import Footprint, machine, place
 from scaleright.formulas import search
 from scaleright.information import probability_cheaper, spread_between
+from scaleright.ops import normal_cdf
 from scaleright.units import MASSES, duration, figure, in_units, si, usd
 
 DAY_S = 86_400.0
@@ -63,13 +64,15 @@ def _part(found: Found, work: str) -> Part:
         kept = f"{in_words(within)} to stay within {usd(of.budget_usd)} ({chance(within)})"
         sure = f"{kept}; {sure}"
     if of.deadline_days:
-        kept = float(probability_cheaper(days, of.deadline_days, float(options.spread[place])))
+        spread = float(options.spread[place])
+        kept = float(normal_cdf(early(days, spread, of.deadline_days, found.bought)))
         sure = f"{in_words(kept)} to be done in {of.deadline_days:g} days ({chance(kept)}); {sure}"
     runs = (of.variants or 0) * of.seeds
     number = f"{usd(cost)} for the study, {usd(cost / runs)} a run"
     if found.bought:
         number = f"{usd(cash)} to buy them, of whose life the study takes {usd(cost)}"
-        number += f"; {arrives()}, and the days count from then"
+        counted = "their wait is counted in the deadline" if of.deadline_days else ""
+        number += f"; {arrives()}, and {counted or 'the days count from then'}"
     return Part(
         work=work,
         decision=f"{_decision(found)}{' for' if len(found.parts) == 1 else ':'}"
@@ -215,7 +218,10 @@ def _rivals(found: Found) -> list[tuple[str, float, bool]]:
     """
     other, best = found.options.other, dict[str, int]()
     whole = np.array([row["variants"] == found.question.whole for row in other.rows], bool)
-    sure = other.days * np.exp(NormalDist().inv_cdf(found.of.deadline_chance) * other.spread)
+    late = NormalDist().inv_cdf(found.of.deadline_chance)
+    sure = other.days * np.exp(late * other.spread) + np.where(
+        other.bought > 0, arrival_days(late), 0.0
+    )
     soon = whole & (other.usd > 0) & (sure <= (found.of.deadline_days or np.inf))
     for n in map(int, np.flatnonzero(soon)):
         chip = str(other.rows[n]["accelerator"])

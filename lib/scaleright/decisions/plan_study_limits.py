@@ -6,13 +6,13 @@ from math import floor
 
 import numpy as np
 
-from scaleright.decisions.plan_limits import LIFTED, rounded, unmet
+from scaleright.decisions.build_buy import arrives
+from scaleright.decisions.plan_limits import LIFTED, rounded, soonest, unmet
 from scaleright.decisions.plan_parts import Part, Relaxation, chance, count
-from scaleright.decisions.plan_runs import BUY, SPOT
+from scaleright.decisions.plan_runs import BUY, SPOT, early
 from scaleright.decisions.plan_study_ways import NODE_CHIPS, Options, Question, options_of
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import lookup, search
-from scaleright.information import probability_cheaper
 from scaleright.ops import normal_cdf
 from scaleright.units import duration, usd
 
@@ -45,12 +45,8 @@ def unmet_study(question: Question, options: Options, work: str) -> Part:
     fast, cheap = options.best(there, options.days), options.best(there, options.cash)
     cash, days = options.cash, options.days
     broken = []
-    if days[fast] > deadline:
-        broken.append(
-            f"the deadline of {deadline:g} days: the quickest, on {named_study(options, fast)},"
-            f" takes {duration(float(days[fast]) * DAY_S)}, {days[fast] / deadline:.3g} times as"
-            " long"
-        )
+    if days[fast] + options.wait_days(0.5)[fast] > deadline:
+        broken.append(_late(options, fast, deadline))
     if cash[cheap] > budget:
         costs = "takes" if of.data == STAYS else "costs"
         broken.append(
@@ -74,6 +70,18 @@ def unmet_study(question: Question, options: Options, work: str) -> Part:
     says = " and ".join(broken)
     least = float(cash[cheap])
     return unmet(work, says, "no cluster that is tried keeps it.", changes, SURE, usd=least)
+
+
+def _late(options: Options, fast: int, deadline: float) -> str:
+    """That even the quickest is too late, in words."""
+    days, named = float(options.days[fast]), named_study(options, fast)
+    says = f"the deadline of {deadline:g} days: "
+    if options.bought[fast]:
+        return (
+            f"{says}{arrives()}, and the quickest, on {named}, then takes {duration(days * DAY_S)}"
+        )
+    over = f"{days / deadline:.3g} times as long"
+    return f"{says}the quickest, on {named}, takes {duration(days * DAY_S)}, {over}"
 
 
 def _nowhere(question: Question, work: str) -> Part:
@@ -105,7 +113,8 @@ def _lifted(question: Question) -> list[Relaxation]:
 
 def _chance(options: Options, at: int, deadline: float) -> float:
     """How often a study is done in so many days [1]."""
-    return float(probability_cheaper(options.days[at], deadline, float(options.spread[at])))
+    late = early(options.days, options.spread, deadline, options.bought)[at]
+    return float(normal_cdf(late))
 
 
 def _surer(of: Workload, options: Options, paid: np.ndarray) -> Relaxation | None:
@@ -113,9 +122,9 @@ def _surer(of: Workload, options: Options, paid: np.ndarray) -> Relaxation | Non
     if not of.deadline_days or not paid.any():
         return None
     # the surest that can be paid: by how many standard deviations it is early
-    early = np.log(of.deadline_days / options.days) / options.spread
-    at = options.best(paid, -early + 1e3)
-    value = floor(100 * float(normal_cdf(early[at]))) / 100
+    by = early(options.days, options.spread, of.deadline_days, options.bought)
+    at = options.best(paid, -by + 1e3)
+    value = floor(100 * float(normal_cdf(by[at]))) / 100
     if not 0.5 <= value < of.deadline_chance:
         return None
     says = f"be {chance(value)} sure of the deadline instead of {chance(of.deadline_chance)}"
@@ -129,7 +138,7 @@ def _longer(
     """More time, at the same budget."""
     if not of.deadline_days or not paid.any():
         return None
-    at = options.best(paid, sure)
+    at = soonest(sure, options.cash, paid)
     value = rounded(float(sure[at]), up=True)
     says = f"wait {value:g} days: {named_study(options, at)} for {usd(float(options.cash[at]))}"
     return Relaxation(says, "deadline_days", value, value / of.deadline_days - 1)

@@ -26,6 +26,7 @@ from scaleright.decisions.ablation_study import (
     Range,
     Study,
 )
+from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_runs import (
     BUY,
@@ -250,7 +251,17 @@ class Options:
 
     def sure_days(self, chance: float) -> np.ndarray:
         """Within which time each is done with so much certainty [d]."""
-        return self.days * np.exp(NormalDist().inv_cdf(chance) * self.spread)
+        late = NormalDist().inv_cdf(chance)
+        return self.wait_days(chance) + self.days * np.exp(late * self.spread)
+
+    @property
+    def bought(self) -> np.ndarray:
+        """Whether chips are bought for it [truth value]."""
+        return np.append(self.other.bought, 0)[self.second] > 0
+
+    def wait_days(self, chance: float) -> np.ndarray:
+        """Days until chips are there that are bought, with so much certainty [d]."""
+        return np.where(self.bought, arrival_days(NormalDist().inv_cdf(chance)), 0.0)
 
     def within(self, of: Workload) -> np.ndarray:
         """Those within the deadline, as surely as is asked, and the budget."""
@@ -381,9 +392,10 @@ class Found:
         """That of one of the options."""
         of, parts = question.of, []
         soon = float(np.exp(-NormalDist().inv_cdf(of.deadline_chance) * options.spread[place]))
+        wait = float(options.wait_days(of.deadline_chance)[place])
         for paid, row in options.pieces(place):
             if of.deadline_days:
-                days = figure(min(of.deadline_days * soon, LONGEST_DAYS), 6)
+                days = figure(min((of.deadline_days - wait) * soon, LONGEST_DAYS), 6)
                 row = {**row, "deadline_days": days}
             now = read_at(_wanted(question), row)
             parts.append((paid, row, {name: float(it) for name, it in now.items()}))

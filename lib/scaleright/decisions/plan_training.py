@@ -5,7 +5,6 @@ footprints.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import floor
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,15 @@ from scaleright.decisions.plan_limits import (
     named_run,
     of_training,
     rounded,
+    soonest,
+    sure_days,
     unmet,
 )
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, chance, count, in_words, many
-from scaleright.decisions.plan_runs import BUY, SPOT, USUAL, Runs, Ways, runs_of
+from scaleright.decisions.plan_runs import BUY, SPOT, USUAL, Runs, Ways, early, runs_of
 from scaleright.decisions.plan_training_found import (
     Found,
+    buys,
     costs,
     flop_of,
     limits_of,
@@ -46,6 +48,7 @@ from scaleright.decisions.plan_tuning_steps import work_of
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import search
 from scaleright.information import probability_cheaper, spread_between
+from scaleright.ops import normal_cdf
 from scaleright.transformer.parameters import parameters
 from scaleright.units import duration, figure, usd
 
@@ -67,7 +70,7 @@ def plan_training(of: Workload) -> Part:
             return _part(_tuned(asked, name, tokens, every[0], ways, place), work, of)
         return _part(_found(asked, name, tokens, every[0], ways, place), work, of)
     asked, every, ways, allowed, _ = tried[-1]
-    limits = within(ways, asked) & allowed
+    limits = within(ways, replace(asked, deadline_chance=0.5)) & allowed
     if limits.any():
         return _unsure(asked, work, ways, limits)
     part = of_training(asked, work, every, ways, allowed)
@@ -174,14 +177,16 @@ def _unsure(of: Workload, work: str, ways: Ways, limits: np.ndarray) -> Part:
     least, quickest = ways.best(limits), int(np.argmin(np.where(limits, ways.days, np.inf)))
     deadline, asked = float(of.deadline_days or 0.0), of.deadline_chance
     spread = float(ways.spread[quickest])
-    kept = float(probability_cheaper(ways.days[quickest], deadline, spread))
-    days = float(ways.days[quickest] * np.exp(NormalDist().inv_cdf(asked) * spread))
-    value = floor(100 * kept) / 100
+    kept = float(normal_cdf(early(float(ways.days[quickest]), spread, deadline, buys(of))))
+    sure = sure_days(of, ways)
+    later = soonest(sure, ways.cash, limits)
+    days = float(sure[later])
+    value, wait = floor(100 * kept) / 100, f"{rounded(days, up=True):g} days"
     named = named_run(ways, quickest)
     says = (
         f"the deadline of {deadline:g} days: the quickest cluster that is within the limits,"
         f" {named}, keeps it with a chance of {chance(kept)}, not {chance(asked)}"
-    )
+    ) + (f"; {arrives()}" if buys(of) else "")
     helps = [
         Relaxation(
             f"be {chance(value)} sure of the deadline instead of {chance(asked)}: {named}",
@@ -189,7 +194,7 @@ def _unsure(of: Workload, work: str, ways: Ways, limits: np.ndarray) -> Part:
             value,
             1 - value / asked,
         ),
-        more("deadline_days", deadline, days, f"wait {rounded(days, up=True):g} days: {named}"),
+        more("deadline_days", deadline, days, f"wait {wait}: {named_run(ways, later)}"),
     ]
     return unmet(
         work,
@@ -282,7 +287,7 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
         budget = f", of a budget of {usd(of.budget_usd)}"
     if of.deadline_days:
         spread = float(found.ways.spread[found.place])
-        kept = probability_cheaper(now["days"], of.deadline_days, spread)
+        kept = float(normal_cdf(early(now["days"], spread, of.deadline_days, buys(of))))
         sure = f"{in_words(kept)} to be done in {of.deadline_days:g} days ({chance(kept)}); {sure}"
     what = "work" if of.tunes else flop_of(found)
     because = (
@@ -331,7 +336,8 @@ def _said(found: Found) -> tuple[str, str, float]:
         return f"Rent {named}{spot} for {lasts}", f"{usd(cost)} for the run", cost
     cost, cash = float(found.ways.usd[place]), float(found.ways.cash[place])
     use = "them" if bought == chips else f"{chips:,} of them"
-    later = f"{arrives()}, and the days count from then"
+    counted = "their wait is counted in the deadline" if found.of.deadline_days else ""
+    later = f"{arrives()}, and {counted or 'the days count from then'}"
     return (
         f"Buy {bought:,} {row['accelerator']} and train on {use} for {lasts}",
         f"{usd(cash)} to buy them, of whose life the run takes {usd(cost)}; {later}",

@@ -9,6 +9,7 @@ import numpy as np
 
 from scaleright.catalog import model
 from scaleright.costs.cluster_grid import CLUSTERS
+from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.plan_runs import Ways
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import lookup
@@ -56,9 +57,27 @@ def surely(of: Workload, ways: Ways) -> Ways:
 
 
 @lookup
+def buys(of: Workload) -> bool:
+    """Whether chips have to be ordered first."""
+    return of.data == STAYS and not owns(of)
+
+
+@lookup
+def wait_days(of: Workload) -> float:
+    """Days until chips are there, as surely as the deadline is to be kept [d]."""
+    return float(arrival_days(NormalDist().inv_cdf(of.deadline_chance))) if buys(of) else 0.0
+
+
+@lookup
+def left_days(of: Workload) -> float:
+    """Days that a deadline leaves for a run once its chips are there [d]."""
+    return (of.deadline_days or np.inf) - wait_days(of)
+
+
+@lookup
 def within(ways: Ways, of: Workload) -> np.ndarray:
     """Those within deadline and budget."""
-    soon = ways.days <= of.deadline_days * ways.margin if of.deadline_days else ways.days > 0
+    soon = ways.days <= left_days(of) * ways.margin if of.deadline_days else ways.days > 0
     return soon & (ways.cash <= of.budget_usd) if of.budget_usd else soon
 
 

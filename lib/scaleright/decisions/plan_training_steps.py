@@ -8,14 +8,17 @@ import numpy as np
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
 from scaleright.costs.platforms import BATCHES
+from scaleright.decisions.build_buy import arrival_days, arrives
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
 from scaleright.decisions.plan_runs import NEAR, SPOT, Runs, cluster_asked, law_asked
 from scaleright.decisions.plan_training_found import (
     Found,
     binds,
+    buys,
     costs,
     flop_of,
     following,
+    left_days,
     limits_of,
     pick,
     sold,
@@ -111,6 +114,8 @@ def how_paid(found: Found, other: str) -> tuple[str, str]:
             " run goes on from its last checkpoint: its hours and days count that;"
             f" {_on_demand(found)}"
         )
+    if not own and of.deadline_days and of.deadline_days < arrival_days(0.0):
+        why += f"; buying them is left out, {arrives()}"
     if of.data not in {LEAVES, STAYS}:
         why += "; take a seller that signs for the region, which no table of prices states"
     return says, why
@@ -211,7 +216,7 @@ def _advised(found: Found) -> Asked | None:
     """
     of, now, ways = found.of, found.figures, found.ways
     figures = {name: now[name] for name in ("usd", "days")}
-    soon = of.deadline_days and figure(of.deadline_days * ways.margin[found.place], 6)
+    soon = of.deadline_days and figure(left_days(of) * ways.margin[found.place], 6)
     alike = ("accelerator", "contract")
     mine = np.array([all(row[it] == found.row[it] for it in alike) for row in ways.rows])
     # one as soon that is less sure: that chapter knows of no chance
@@ -372,14 +377,15 @@ def change(found: Found) -> Step:
     reasons, asked = [], []
     ways, mine = found.ways, found.row
     there = sold(ways, found.of.data == STAYS)
+    soon = "once they are there, within" if buys(found.of) else "within"
     for days in DEADLINES:
         at = ways.best((ways.days <= days * ways.margin) & there & ways.seen)
         if at is None:
-            reasons.append(f"within {days:g} days: no cluster that is offered does it")
+            reasons.append(f"{soon} {days:g} days: no cluster that is offered does it")
             continue
         row = ways.rows[at]
         cost = float(ways.usd[at])
-        reasons.append(f"within {days:g} days: {row['chips']:,} {row['accelerator']}, {usd(cost)}")
+        reasons.append(f"{soon} {days:g} days: {row['chips']:,} {row['accelerator']}, {usd(cost)}")
         if row != mine:
             asked.append(found.runs.asked(row, {"run.usd": float(ways.billed[at])}))
     rival = following(found)
