@@ -20,6 +20,7 @@ from scaleright.decisions.build_buy import (
     RENT,
     ROOM,
     SITE,
+    SPILL,
     OwnedBase,
     ServiceWays,
     bought_as,
@@ -135,6 +136,7 @@ def test_owned_chips_pay_the_power_of_their_region(ways):
         {"requests_per_day": 2e5, "model": MODELS[1], "pace_tokens_per_s": 60.0},
         {"requests_per_day": 5e4, "data": "stays in the region", "accelerator": "H100 SXM"},
         {"requests_per_day": 3e6, "peak_to_mean": 2.5},
+        {"requests_per_day": 5e4, "peak_to_mean": 2.5, "accelerator": "RTX PRO 6000"},
     ],
 )
 def test_the_page_decides_as_the_command_does(other):
@@ -146,12 +148,35 @@ def test_the_page_decides_as_the_command_does(other):
     of = {of: case[of] for of in names}
     named = None if case["accelerator"] == BEST else case["accelerator"]
     part = plan(Workload(**of, accelerator=named)).parts[0]
-    said = {API: API, RENT: "rent", HYBRID: HYBRID}.get(name, "own")
+    said = {API: API, RENT: "rent", HYBRID: HYBRID, SPILL: SPILL}.get(name, "own")
     assert part.figures["way"] == said
-    assert part.figures["usd_per_year"] == pytest.approx(usd, rel=2e-3 if said == API else 1e-6)
+    asked = said in {API, SPILL}  # the command takes whole tokens there
+    assert part.figures["usd_per_year"] == pytest.approx(usd, rel=2e-3 if asked else 1e-6)
     if said != API:
         assert part.figures["accelerator"] == chip
         assert f"{round(100 * sure)} %" in part.sure or part.sure.startswith(("certain", "almost"))
+
+
+@pytest.mark.parametrize("chip", ["B200", "RTX PRO 6000"])
+@pytest.mark.parametrize("spare", [0, 2])
+def test_a_base_with_an_api_beyond_it_has_the_size_that_costs_least(chip, spare):
+    """And needs no engines that stand by; all in all it costs no more than the API alone does where
+    it stands.
+    """
+    of = Workload(model=MODELS[0], requests_per_day=1.0, peak_to_mean=2.5, accelerator=chip)
+    fleets = plan_fleets.Fleets.of(replace(of, spare_engines=spare), MODELS[0], (chip,))
+    for per_day, asks in ((1e5, 150.0), (3e6, 2900.0), (3e6, 1e6)):
+        case = {"accelerator": chip, "contract": "reserved", "requests_per_day": per_day}
+        best, peak, spared = evaluate(
+            [fleets.spill(asks).usd, fleets.fleet.peak, fleets.fleet.spare_engines], case
+        )
+        sizes = np.arange(1.0, min(peak - spared, 3 if chip == "RTX PRO 6000" else peak))
+        tried = OwnedBase.of_so_many(
+            given("engines", 1.0), fleets.own, fleets.fleet, fleets.rents, 0.0, asks * 365.25
+        )
+        usd = evaluate([tried.usd], case | {"engines": sizes})[0] if sizes.size else INFINITY
+        others = evaluate([fleets.own.usd[COLOCATION], fleets.own.usd[ROOM]], case)
+        assert min(best, asks * 365.25, *others) <= np.min(usd) * 1.0005
 
 
 @pytest.mark.parametrize("chip", ["B200", "H100 SXM", "RTX PRO 6000"])

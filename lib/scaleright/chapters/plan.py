@@ -20,6 +20,7 @@ from scaleright.decisions.build_buy import (
     RENT,
     ROOM,
     SITE,
+    SPILL,
     ServiceWays,
     lead_months,
 )
@@ -71,7 +72,7 @@ def own_plan(case: Any, ways: ServiceWays) -> SimpleNamespace:
     some, other = other < float("inf"), _finite(other)
     of, there = ways.taken, ways.taken.fleet.served & (usd < float("inf"))
     chip, used, bought = of.case.accelerator, of.fleet.peak * of.fleet.engine.chips, of.chips
-    base = of.base
+    base, spill = of.base, of.spill
     words = {
         API: charts.phrase("Call an API for {case.model}"),
         RENT: charts.phrase("Rent {used:whole} {chip}"),
@@ -81,6 +82,7 @@ def own_plan(case: Any, ways: ServiceWays) -> SimpleNamespace:
         HYBRID: charts.phrase(
             "Buy {base.chips:whole} {chip}, and rent up to {base.rented:whole} more"
         ),
+        SPILL: charts.phrase("Buy {spill.chips:whole} {chip}, and call an API beyond them"),
     }
     site = charts.phrase("Buy {bought:whole} {chip} and build a site for them")
     decision = first_case([(name == of, said) for of, said in words.items()], site)
@@ -220,6 +222,7 @@ def bills(case: Any, row: Any, ways: ServiceWays, own: Any) -> Display:
         API: where(mine, found[API], row[f"usd to {API}"]),
         RENT: where(mine, where(several > 0, several, found[RENT]), row[f"usd to {RENT}"]),
         HYBRID: where(mine, found[HYBRID], row[f"usd to {HYBRID}"]),
+        SPILL: where(mine, found[SPILL], row[f"usd to {SPILL}"]),
         "own": where(mine, NAN, row["usd to own"]),
         **{way: found[way] for way in (ROOM, COLOCATION, SITE)},
         "your budget": budget,
@@ -239,8 +242,8 @@ def each_way(ways: ServiceWays) -> Display:
         on = " with " + ways.chip[name] if name in ways.chip else ""
         said = charts.say(_finite(usd), "usd") + on
         told[name] = where(usd < infinite, said, "nothing, it is ruled out")
-    api, rent, several, base, shared, site, room = (
-        told[of] for of in (API, RENT, MULTI_CLOUD, HYBRID, COLOCATION, SITE, ROOM)
+    api, rent, several, base, spill, shared, site, room = (
+        told[of] for of in (API, RENT, MULTI_CLOUD, HYBRID, SPILL, COLOCATION, SITE, ROOM)
     )
     few, many = lead_months()
     rented = where(ways.usd[MULTI_CLOUD] < infinite, several, rent)
@@ -248,6 +251,7 @@ def each_way(ways: ServiceWays) -> Display:
     return charts.sentence(
         "A year costs <strong>{api}</strong> at an API, <strong>{rented}</strong> rented,"
         " <strong>{base}</strong> with a base of your own and the rest rented,"
+        " <strong>{spill}</strong> with one and an API beyond it,"
         " <strong>{shared}</strong> of your own in a colocation, <strong>{site}</strong> on a site"
         " of your own and <strong>{room}</strong> in a room of yours. Of"
         " {ways.taken.case.accelerator} you would buy {bought:whole}, with work for"

@@ -53,6 +53,7 @@ from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_YEAR, MONTH
 
 API, RENT = "call an API", "rent"
 HYBRID = "own a base and rent the rest"
+SPILL = "own a base and call an API beyond it"
 COLOCATION, SITE = "own chips in a colocation", "own chips on your own site"
 ROOM = "own cards in a room of your own"
 SETTINGS = {COLOCATION: "colocation", SITE: "data center", ROOM: "home"}
@@ -233,6 +234,11 @@ def _used_and_bought(needed: Any, have: Any, each: Any) -> tuple[Any, Any]:
     return maximum(minimum(have, needed - lacking), 0.0), lacking
 
 
+def _without_spare(fleet: DayFleet) -> list[Any]:
+    """Engines of each hour of a day without those that stand by: an API takes their place [1]."""
+    return [maximum(of - fleet.spare_engines, 1.0) for of in fleet.hourly]
+
+
 _BUSIEST = sorted(HOURS, key=lambda hour: (-load_at(hour, 1.4), -load_at(hour + 0.5, 1.4)))
 """The hours of a day, that with most load first; of two alike that before the peak, for which
 engines are started."""
@@ -241,13 +247,13 @@ engines are started."""
 @dataclass(frozen=True)
 class OwnedBase:
     """A base of one's own in a colocation, or of cards in a room, of as many engines as cost least,
-    and what the busier hours take beyond it rented.
+    and what the busier hours take beyond it rented, or asked of an API.
 
     engines, chips : of the base [1]
     bought : of its chips, those that are bought, in whole servers [1]
     rented : chips that are rented at the busiest time [1]
     usd : a year of all; infinite where owning or renting all of it costs no more [USD/year]
-    rented_share : of that, the rent [1]
+    rented_share : of that, the rent, or what the API takes [1]
     """
 
     engines: Any
@@ -258,22 +264,27 @@ class OwnedBase:
     rented_share: Any
 
     @classmethod
-    def of(cls, own: OwnedFleet, fleet: DayFleet, rents: Rents, have: Any = 0.0) -> Self:
-        """That of a fleet, for which so many chips are owned already.
+    def of(
+        cls, own: OwnedFleet, fleet: DayFleet, rents: Rents, have: Any = 0.0, api: Any = None
+    ) -> Self:
+        """That of a fleet, for which so many chips are owned already; beyond it an API, if a year
+        of all requests there is given [USD/year].
 
         An engine is worth owning where the hours that it works would cost more rented: bought ones,
         in whole servers, or of those that are there already as many as pay what running them costs.
         """
         each, needs = own.chip.each, fleet.engine.chips
+        hourly, loose = fleet.hourly, rents.by_the_hour.usd
+        if api is not None:
+            hourly = _without_spare(fleet)
+            loose = api / DAYS_PER_YEAR / (sum(hourly) * needs)
 
         def worth(bought: bool) -> Any:
             """Engines whose hours would cost more rented [1]."""
             none, full = (own.yearly(of, bought) / DAYS_PER_YEAR for of in (0.0, HOURS_PER_DAY))
-            saved = rents.by_the_hour.usd - (full - none) / HOURS_PER_DAY
+            saved = loose - (full - none) / HOURS_PER_DAY
             hours = where(saved > 0, none / where(saved > 0, saved, 1.0), INFINITY)
-            cases = [
-                (hours <= place, fleet.hourly[int(of)]) for place, of in enumerate(_BUSIEST, 1)
-            ]
+            cases = [(hours <= place, hourly[int(of)]) for place, of in enumerate(_BUSIEST, 1)]
             return first_case(cases, 0.0)
 
         most = where(
@@ -284,7 +295,7 @@ class OwnedBase:
         sizes = [minimum(there, worth(bought=False))]
         sizes += [floor((have + whole(lacking) * each) / needs) for whole in (floor, ceil)]
         found = [
-            cls.of_so_many(minimum(of, floor(most / needs)), own, fleet, rents, have)
+            cls.of_so_many(minimum(of, floor(most / needs)), own, fleet, rents, have, api)
             for of in sizes
         ]
         best = found[0]
@@ -295,27 +306,38 @@ class OwnedBase:
 
     @classmethod
     def of_so_many(
-        cls, engines: Any, own: OwnedFleet, fleet: DayFleet, rents: Rents, have: Any
+        cls,
+        engines: Any,
+        own: OwnedFleet,
+        fleet: DayFleet,
+        rents: Rents,
+        have: Any,
+        api: Any = None,
     ) -> Self:
         """That of so many engines; infinite where they are none or all."""
         needs = fleet.engine.chips
         hour, loose = (rent.usd * needs for rent in (rents.hour, rents.by_the_hour))
         mine, bought = _used_and_bought(engines * needs, have, own.chip.each)
-        beyond = [maximum(of - engines, 0.0) for of in fleet.hourly]
+        hourly = fleet.hourly if api is None else _without_spare(fleet)
+        beyond = [maximum(of - engines, 0.0) for of in hourly]
+        elsewhere = sum(beyond) / sum(hourly)  # of all work
         lowest = beyond[int(_BUSIEST[-1])]
         # engine hours that are rented, those for work that fills valleys among them
-        bursts = sum(beyond) * (fleet.scaled_hours / sum(fleet.hourly))
+        bursts = elsewhere * fleet.scaled_hours
         always = HOURS_PER_DAY * lowest
         fixed = HOURS_PER_DAY * (fleet.peak - engines) * hour
         rent = minimum(fixed, always * hour + maximum(bursts - always, 0.0) * loose) * DAYS_PER_YEAR
         work = fleet.utilization(HOURS_PER_DAY * fleet.peak) * HOURS_PER_DAY * fleet.peak
-        hours = work * (1 - bursts / fleet.scaled_hours) * needs / maximum(mine + bought, 1.0)
+        hours = work * (1 - elsewhere) * needs / maximum(mine + bought, 1.0)
         hours = minimum(maximum(hours, 0.1), HOURS_PER_DAY)
+        some = rents.hour.there & rents.by_the_hour.there
+        rented = (fleet.peak - engines) * needs
+        if api is not None:
+            rent, some, rented = elsewhere * api, (elsewhere > 0) & (api > 0), 0.0 * rented
         usd = (
             mine * own.yearly(hours, bought=False) + bought * own.yearly(hours, bought=True) + rent
         )
-        mixed = (engines > 0) & (engines < fleet.peak) & rents.hour.there & rents.by_the_hour.there
-        rented = (fleet.peak - engines) * needs
+        mixed = (engines > 0) & (engines < fleet.peak) & some
         usd = where(mixed, usd, INFINITY)
         return cls(engines, mine + bought, bought, rented, usd, rent / usd)
 
@@ -333,7 +355,7 @@ class ChipWays:
     open : which of all ways may be done [truth value]
     chips : that are bought, in whole servers [1]
     hours : of use a day of each [h/day]
-    base : the base that is owned where the rest is rented
+    base, spill : the base that is owned where the rest is rented, or asked of an API
     threshold : rent a year above which a site of one's own pays [USD/year]
     says : the branch that Clarifai's tree takes
     price_spread : spread of the logarithm of the price of the chip [1]
@@ -351,6 +373,7 @@ class ChipWays:
     chips: Any
     hours: Any
     base: OwnedBase
+    spill: OwnedBase
     threshold: Any
     says: Any
     price_spread: Any
@@ -372,6 +395,8 @@ class ChipWays:
         asked = paid_tokens(hosts, case.model, BEST, request)
         price = mix_usd_per_million(*request, asked.input.usd, asked.output.usd, asked.cached.usd)
         rented = bill.best[1] * DAYS_PER_YEAR
+        api = price * tokens * row.output_tokens / MILLION
+        spill = OwnedBase.of(own, fleet, rents, api=where(asked.why == "", api, INFINITY))
         gigabytes = tokens * row.output_tokens * BYTES_PER_TOKEN / BYTES_PER_GB / MONTHS_PER_YEAR
         moved = egress_usd_per_year(gigabytes, cost_factor("egress_usd_per_gb", "cloud").best)
         cheapest = minimum(rents.hour.low / rents.hour.usd, 1.0)
@@ -382,19 +407,21 @@ class ChipWays:
             RENT: rented,
             MULTI_CLOUD: rented * cheapest + moved,
             HYBRID: base.usd,
+            SPILL: spill.usd,
         } | {**own.usd}
         open_ = {
             API: ~(stays | (case.data == IN_REGION)) & (asked.why == ""),
             RENT: ~stays & ~several & rents.hour.there,
             MULTI_CLOUD: ~stays & several & rents.hour.there,
             HYBRID: ~stays & ~several & (base.usd < INFINITY),
+            SPILL: ~(stays | (case.data == IN_REGION)) & ~several & (spill.usd < INFINITY),
         } | {way: ~several & stands for way, stands in own.stands.items()}
         return cls(
             case,
             fleet,
             bill,
             rents,
-            price * tokens * row.output_tokens / MILLION,
+            api,
             asked,
             request,
             usd,
@@ -402,6 +429,7 @@ class ChipWays:
             own.chips,
             own.hours,
             base,
+            spill,
             own_site_usd_per_year(crew_usd_per_year(), rents.hour.usd, owned_hour),
             source_branch(
                 own.hours,
@@ -433,7 +461,8 @@ def _rented(case: Any, tables: DayChoices, fleet: DayFleet) -> tuple[Any, Rents,
 
 @dataclass(frozen=True)
 class ServiceWays:
-    """Every way to serve a case that it leaves open: an API, and each accelerator rented or owned.
+    """Every way to serve a case that it leaves open: an API, each accelerator rented or owned, and
+    a base that is owned with either beyond it.
 
     taken : those on the accelerator that has hardware for least
     usd : a year of the cheapest of each way, infinite where it is ruled out [USD/year]
@@ -462,7 +491,7 @@ class ServiceWays:
         )
         lent = one.fleet.lent
         figures: dict[str, Any] = {"price_spread": one.price_spread}
-        figures |= {"rented_share": one.base.rented_share}
+        figures |= {"rented_share": one.base.rented_share, "api_share": one.spill.rented_share}
         for way, usd in one.usd.items():
             column, of = _column(way), where(open_ & one.open[way], usd, NAN)
             figures[column] = of
@@ -498,6 +527,8 @@ class ServiceWays:
         owned = sum(where(best[0] == way, 1, 0) for way in SETTINGS) > 0
         same = {way: owned if way in SETTINGS else best[0] == way for way in every}
         others = least({way: where(same[way], INFINITY, of) for way, of in every.items()})
+        part = item(rows["api_share"], places[SPILL])
+        spread[SPILL] = mixed_spread(part, spread[API], bought[SPILL])
         return cls(taken, every, named, spread, best, others, many)
 
     @property

@@ -4,7 +4,7 @@ the chapter `load_of_a_day`; beside it what an API asks and what owning takes.
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -49,6 +49,7 @@ class Fleets:
         time it takes [1]
     own : the same fleet of one's own, what is owned already counted
     base : a base of one's own, with what the busier hours take rented
+    have : chips of the accelerator that are owned already [1]
     """
 
     values: Mapping[str, Any]
@@ -60,6 +61,7 @@ class Fleets:
     equal: Mapping[str, float]
     own: OwnedFleet
     base: OwnedBase
+    have: Any
 
     @classmethod
     def of(cls, of: Workload, model: str, chips: Sequence[str] = SERVERS) -> Self:
@@ -95,12 +97,17 @@ class Fleets:
         own = OwnedFleet.of(place, chips, fleet, have)
         base = OwnedBase.of(own, fleet, rents, have)
         longest = float(terms["long_tokens"])
-        return cls(values, lengths, longest, fleet, bill, rents, equal, own, base)
+        return cls(values, lengths, longest, fleet, bill, rents, equal, own, base, have)
 
     @property
     def chips(self) -> tuple[str, ...]:
         """The accelerators."""
         return tuple(self.equal)
+
+    def spill(self, usd_per_day: float) -> OwnedBase:
+        """A base of one's own with an API beyond it, which would ask so much for all requests."""
+        api = usd_per_day * DAYS_PER_YEAR
+        return OwnedBase.of(self.own, self.fleet, self.rents, self.have, api)
 
     def requests(self, chip: str, per_day: float) -> float:
         """As many requests of the trace as take the time of so many of those asked for [1/day]."""
@@ -168,6 +175,11 @@ class Api:
     counted: str
     why: str
     spread: float
+
+    def beside(self, chip: str) -> Self:
+        """It with an accelerator beside it in the question."""
+        parameters = {**self.asked.parameters, "accelerator": chip}
+        return replace(self, asked=replace(self.asked, parameters=parameters))
 
 
 @search

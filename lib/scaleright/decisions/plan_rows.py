@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scaleright.catalog import shared
-from scaleright.decisions.build_buy import HYBRID
+from scaleright.decisions.build_buy import HYBRID, SPILL
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_fleets import a_year
 from scaleright.decisions.plan_parts import STEPS, Part
@@ -13,7 +13,7 @@ from scaleright.decisions.plan_workload import Workload
 from scaleright.formulas import search
 from scaleright.units import figure
 
-SERVED_WAYS = ("call an API", "rent", HYBRID, "own", "use what you own")
+SERVED_WAYS = ("call an API", "rent", HYBRID, SPILL, "own", "use what you own")
 """Ways to serve, whose bills a plan of a service has."""
 NOT_REACHED = "Not reached: one of the limits has to give first."
 CHAPTERS = (

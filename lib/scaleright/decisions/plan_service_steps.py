@@ -18,6 +18,7 @@ from scaleright.decisions.build_buy import (
     ROOM,
     SETTINGS,
     SITE,
+    SPILL,
     arrives,
     bought_as,
     usd_per_kwh,
@@ -68,6 +69,8 @@ STAND_IN = {
     ROOM: "in a room of yours",
 }
 """Where chips of one's own stand, in words."""
+MIXED = {HYBRID: "base", SPILL: "spill"}
+"""Ways to own a base, and what the figures of each begin with."""
 BOUGHT_SO = {
     COLOCATION: "servers are bought whole, a room for servers of yours costs about as much, and a"
     " building of your own takes a crew",
@@ -85,7 +88,7 @@ class Found:
     of : the workload; model : that is served
     fleets, rows, at : the fleets, their cases, and what each gives
     place : of the fleet that would be rented; own_place : of the one that would be bought;
-        base_place : of the one that would be owned in part; -1 where there is none
+        mixed : of those that would be owned in part, by way; -1 where there is none
     api : what an API asks
     ways : dollars of a day by what is done, those that may be done; barred : why others may not
     bills, owned : dollars of a day of a fleet of one's own, of each case: by way to own it, and the
@@ -99,7 +102,7 @@ class Found:
     at: Mapping[str, np.ndarray]
     place: int
     own_place: int
-    base_place: int
+    mixed: Mapping[str, int]
     api: Api
     ways: Mapping[str, float]
     barred: Mapping[str, str]
@@ -120,7 +123,7 @@ class Found:
     @property
     def taken(self) -> int:
         """The place of the fleet that does it: with an API, of the one that would be rented."""
-        owned = {OWN: self.own_place, USE: self.own_place, HYBRID: self.base_place}
+        owned = {OWN: self.own_place, USE: self.own_place, **self.mixed}
         return owned.get(self.way, self.place)
 
     def now(self, name: str) -> Any:
@@ -153,7 +156,7 @@ def based(found: Found) -> str:
     """What is done for the base that is owned where the rest is rented, in words."""
     name, chips, bought = (
         found.row["accelerator"],
-        *(int(float(found.now(f"base_{of}"))) for of in ("chips", "bought")),
+        *(int(float(found.now(f"{MIXED[found.way]}_{of}"))) for of in ("chips", "bought")),
     )
     stands = STAND_IN[COLOCATION if bought_as(name)["server"] else ROOM]
     if bought == chips:
@@ -165,13 +168,13 @@ def based(found: Found) -> str:
 @lookup
 def purchase_usd(found: Found) -> float:
     """What is paid at the start for chips that are bought, with their hosts [USD]."""
-    if found.way not in {OWN, USE, HYBRID}:
+    if found.way not in {OWN, USE, *MIXED}:
         return 0.0
-    based_ = found.way == HYBRID
+    based_ = found.way in MIXED
     house = COLOCATION if bought_as(found.row["accelerator"])["server"] else ROOM
     price = found.fleets.own.terms[house if based_ else found.house].price_usd
     each = float(read_at({"usd": price}, found.row)["usd"])
-    return each * float(found.now("base_bought" if based_ else "own_bought"))
+    return each * float(found.now(f"{MIXED.get(found.way, 'own')}_bought"))
 
 
 def _day(found: Found, **figures: float) -> Asked:
@@ -226,9 +229,10 @@ def supply(found: Found) -> Step:
     if buys := purchase_usd(found):
         reasons.append(f"{usd(buys)} at the start for what is bought, which the bill spreads")
         if bought_as(found.row["accelerator"])["server"]:
-            till = "" if RENT in found.barred else "; rent until then"
+            till = "; call an API until then" if way == SPILL else "; rent until then"
+            till = "" if RENT in found.barred else till
             reasons.append(f"{arrives()}{till}")
-    if of.trains and way in {USE, HYBRID} and found.row["accelerator"] == of.owned:
+    if of.trains and way in {USE, *MIXED} and found.row["accelerator"] == of.owned:
         reasons.append(f"your {of.owned} train first, and serve once the training is done")
     if way == HYBRID:
         share = float(found.now("base_rented_share"))
@@ -236,16 +240,25 @@ def supply(found: Found) -> Step:
             f"rent is {percent(share)} of the bill: an engine is worth owning that works as many"
             " hours as pay it; both places keep the model, and requests go to either"
         )
+    if way == SPILL:
+        share = float(found.now("spill_rented_share"))
+        reasons.append(
+            f"the API takes {percent(share)} of the bill: what busy hours need beyond engines that"
+            " work as many hours as pay them, and what one that is lost would have served"
+        )
     if of.budget_usd:
         share = a_year(found.ways[way]) / of.budget_usd
         reasons.append(f"that is {percent(share)} of the year's budget of {usd(of.budget_usd)}")
+    base = based(found) if way in MIXED else ""
     where = {
         RENT: f"Rent in {of.region}, {found.now('counted')}, at {usd(float(found.now('hour_usd')))}"
         " an hour each.",
         OWN: f"Own, {STAND_IN[found.house]} in {of.region}; {BOUGHT_SO[found.house]}.",
-        HYBRID: f"{based(found)} in {of.region}, and rent what hours take beyond, by the hour at"
+        HYBRID: f"{base} in {of.region}, and rent what hours take beyond, by the hour at"
         f" {usd(float(found.now('loose_usd')))} each ({found.now('loose_counted')}) or around the"
         f" clock at {usd(float(found.now('hour_usd')))} ({found.now('counted')}).",
+        SPILL: f"{base} in {of.region}, and call an API ({found.api.counted}) for what busy"
+        " hours take beyond them.",
         USE: f"Use what you own, in {of.region}, and buy what is lacking.",
         API: f"Call an API ({found.api.counted}): chips of your own cost more at such a load.",
     }[way]
@@ -311,6 +324,7 @@ def hardware(found: Found) -> Step:
         OWN: ("of your own", found.owned),
         USE: ("of your own", found.owned),
         HYBRID: ("owned in part", found.at["base_usd"]),
+        SPILL: ("owned in part", found.at.get("spill_usd", found.at["base_usd"])),
     }.get(found.way, ("rented", found.at["usd_per_day"]))
     for row, cost, served in zip(found.rows, costs, found.at["served"], strict=True):
         chip = row["accelerator"]
@@ -355,7 +369,7 @@ def layout(found: Found) -> Step:
         ),
         f"at the busiest time; over the day they are {percent(float(found.now('full')))} full",
     ]
-    if found.of.spare_engines and found.way != API:
+    if found.of.spare_engines and found.way not in {API, SPILL}:
         told.append(_spare(found))
     return Step(
         f"{kept}{many(engines, 'engine')} of {chips} {found.row['accelerator']}, each with one copy"

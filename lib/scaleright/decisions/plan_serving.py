@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.costs.uncertainty import chip_terms
-from scaleright.decisions.build_buy import HYBRID, mixed_spread
+from scaleright.decisions.build_buy import HYBRID, SPILL, OwnedBase, mixed_spread
 from scaleright.decisions.plan_fleets import Fleets, a_year, at_api
 from scaleright.decisions.plan_parts import (
     Part,
@@ -20,6 +20,7 @@ from scaleright.decisions.plan_parts import (
 from scaleright.decisions.plan_service_limits import Short, unheld, unmet_service
 from scaleright.decisions.plan_service_steps import (
     API,
+    MIXED,
     OWN,
     RENT,
     STAND_IN,
@@ -87,6 +88,15 @@ def _wanted(fleets: Fleets) -> dict[str, Any]:
     }
 
 
+def _with_api(spill: OwnedBase) -> dict[str, Any]:
+    return {
+        "spill_usd": spill.usd / DAYS_PER_YEAR,
+        "spill_chips": spill.chips,
+        "spill_bought": spill.bought,
+        "spill_rented_share": spill.rented_share,
+    }
+
+
 @search
 def plan_serving(of: Workload) -> Part:
     """The plan of a service."""
@@ -100,36 +110,48 @@ def plan_serving(of: Workload) -> Part:
         return unheld(of, work)
     fleets = Fleets.of(of, name, chips)
     rows = fleets.rows(per_day)
-    at = fleets.along(_wanted(fleets), rows)
+    cached = float(fleets.fleet.traffic.load.cached_share.value)
+    api = at_api(of, name, chips[0], fleets.lengths, cached)
+    barred, wanted = _barred(of), _wanted(fleets)
+    if api.why:
+        for way in (API, SPILL):
+            barred.setdefault(way, api.why.partition(";")[0])
+    if SPILL not in barred:
+        wanted |= _with_api(fleets.spill(api.usd_per_day))
+    at = fleets.along(wanted, rows)
     place = _least(at["usd_per_day"], at["served"].astype(bool), at["lent"], rows)
     bills = _owned_per_day(fleets, at)
     owned = np.fmin.reduce([*bills.values()])
     own_place = _least(owned, at["served"].astype(bool), at["lent"], rows)
     chip = rows[max(place, 0)]["accelerator"]
-    cached = float(fleets.fleet.traffic.load.cached_share.value)
-    api = at_api(of, name, chip, fleets.lengths, cached)
-    ways, barred = {}, _barred(of)
-    if api.why:
-        barred.setdefault(API, api.why.partition(";")[0])
+    api, ways = api.beside(chip), {}
     if place >= 0:
         ways[RENT] = float(at["usd_per_day"][place])
     if own_place >= 0:
         uses = own_chips and rows[own_place]["accelerator"] == of.owned
         ways[USE if uses else OWN] = float(owned[own_place])
-    base = np.where(np.isfinite(at["base_usd"]), at["base_usd"], np.nan)
-    base_place = _least(base, at["served"].astype(bool), at["lent"], rows)
-    if base_place >= 0:
-        ways[HYBRID] = float(base[base_place])
+    mixed = _mixed(at, rows)
+    ways |= {way: float(at[f"{MIXED[way]}_usd"][it]) for way, it in mixed.items() if it >= 0}
     if api.usd_per_million > 0:
         ways[API] = api.usd_per_day
     ways = {way: cost for way, cost in ways.items() if way not in barred}
     if not ways or place < 0 <= own_place < 0:
         return unmet_service(of, work, Short(fleets, rows, at, dict(ways)))
-    places = place, own_place, base_place
+    places = place, own_place, mixed
     found = Found(of, name, fleets, rows, at, *places, api, ways, barred, bills, owned)
     if found.taken < 0 or (of.budget_usd and a_year(ways[found.way]) > of.budget_usd):
         return unmet_service(of, work, Short(fleets, rows, at, dict(ways)))
     return _part(found, work)
+
+
+def _mixed(at: Mapping[str, np.ndarray], rows: Sequence[Any]) -> dict[str, int]:
+    """The cheapest fleet that is owned in part, by what takes the rest; -1 where there is none."""
+    found = dict.fromkeys(MIXED, -1)
+    for way, name in MIXED.items():
+        if f"{name}_usd" in at:
+            cost = np.where(np.isfinite(at[f"{name}_usd"]), at[f"{name}_usd"], np.nan)
+            found[way] = _least(cost, at["served"].astype(bool), at["lent"], rows)
+    return found
 
 
 def _least(cost: np.ndarray, allowed: np.ndarray, lent: np.ndarray, rows: Sequence[Any]) -> int:
@@ -156,11 +178,13 @@ def _ruled_out(of: Workload) -> dict[str, str]:
     """What data rule out, and why."""
     if of.data == STAYS:
         why = "your data may not leave your own walls"
-        return {RENT: why, API: why, HYBRID: why}
+        return {RENT: why, API: why, HYBRID: why, SPILL: why}
     if of.data == IN_REGION:
-        return {API: f"no table says which APIs keep your data in {of.region}; ask for a contract"}
+        why = f"no table says which APIs keep your data in {of.region}; ask for a contract"
+        return {API: why, SPILL: why}
     if of.tunes:
-        return {API: "hosts sell the model as it is published, and not what you have tuned"}
+        why = "hosts sell the model as it is published, and not what you have tuned"
+        return {API: why, SPILL: why}
     return {}
 
 
@@ -181,13 +205,17 @@ def _part(found: Found, work: str) -> Part:
     chips = int(engines * float(found.now("chips")))
     bought = bought_chips(found) or chips
     rented = f"rent up to {float(found.now('base_rented')):,.0f} more"
+    if way == SPILL:
+        chips = int(float(found.now("spill_chips")))
+    base = based(found) if way in MIXED else ""
     others = {name: usd_ for name, usd_ in found.ways.items() if name != way}
     sure, because = _sure(found, others), _because(found, others)
     decision = {
         RENT: f"Rent {chips:,} {chip} ({found.row['scaling']})",
         OWN: f"Buy {bought:,} {chip} and run them {STAND_IN[found.house]}",
         USE: f"Use {chips:,} {chip}: your {of.owned_chips:,} {of.owned} first",
-        HYBRID: f"{based(found)} and {rented}",
+        HYBRID: f"{base} and {rented}",
+        SPILL: f"{base} and call an API beyond them",
         API: f"Call an API for {found.model}",
     }[way]
     steps = tuple(step(found) for step in STEPS)
@@ -222,9 +250,10 @@ def _spread(found: Found, way: str) -> float:
         return float(spread_between(drift[0], drift[1]))
     price = chip_terms(found.row["accelerator"])
     bought = float(spread_between(price["price_low"], price["price_high"]))
-    if way == HYBRID:
-        share = float(found.at["base_rented_share"][found.base_place])
-        return float(mixed_spread(share, float(spread_between(*drift)), bought))
+    if way in found.mixed:
+        share = float(found.at[f"{MIXED[way]}_rented_share"][found.mixed[way]])
+        beyond = float(spread_between(*drift)) if way == HYBRID else _spread(found, API)
+        return float(mixed_spread(share, beyond, bought))
     return bought
 
 
@@ -241,7 +270,7 @@ def _sure(found: Found, others: Mapping[str, float]) -> str:
     rival = min(others, key=lambda name: (others[name], name))
     spread = float(np.hypot(_spread(found, way), _spread(found, rival)))
     on = {RENT: found.place, OWN: found.own_place, USE: found.own_place}
-    on[HYBRID] = found.base_place
+    on |= found.mixed
     chips = {found.rows[on[of]]["accelerator"] if of in on else "" for of in (way, rival)}
     if len(chips) > 1:  # otherwise the same engines are on both sides
         spread = float(np.hypot(spread, _speed(found)))
