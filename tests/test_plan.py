@@ -401,6 +401,28 @@ def test_chips_that_are_bought_are_there_after_their_lead_time(of):
     assert "buying them is left out" in " ".join(trained(deadline_days=60.0).steps[1].because)
 
 
+@pytest.mark.long
+def test_nobody_buys_a_cluster_for_a_small_run():
+    """What waits for servers costs money too, and the plan says what renting would."""
+    for tokens, most in ((2e10, 2e5), (1e12, 5e5)):
+        part = trained(tokens=tokens, data="may not leave")
+        assert part.decision.startswith("Buy 8 ")
+        assert part.figures["cash_usd"] < most
+        assert part.figures["days"] < 200
+        assert "if the data might leave, 16 B300 on spot for $" in part.because
+
+
+@pytest.mark.long
+def test_chips_that_are_bought_to_train_serve_then():
+    asked = {"work": "train and serve", "model": "Llama-3.1-8B", "tokens": 2e10}
+    asked |= {"accelerator": "B200", "data": "may not leave", "requests_per_day": 1e6}
+    trains, serves = plan(Workload.of(asked)).parts
+    assert trains.figures["bought_chips"] == 8
+    assert serves.figures["way"] == "use what you own"
+    assert "purchase_usd" not in serves.figures
+    assert any("train first, and serve once" in why for why in serves.steps[1].because)
+
+
 def studied(**asked: Any) -> Any:
     return plan(Workload(work="study", model="Llama-3.2-1B", tokens=2e10, **asked)).parts[0]
 

@@ -5,7 +5,8 @@ parameters with which that answers the same.
 """
 
 import json
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from scaleright.decisions.plan_parts import SOURCE, Part
@@ -44,6 +45,19 @@ class WholePlan:
         return json.dumps(self.record(), indent=2, ensure_ascii=False)
 
 
+def _with_bought(of: Workload, parts: Sequence[Part]) -> list[Workload]:
+    """What is asked of the service: with what the reader owns, or with what is bought to train."""
+    for part in parts:
+        if bought := part.figures.get("bought_chips"):
+            then = replace(of, owned=part.figures["accelerator"], owned_chips=bought)
+            return [of, then] if of.owned else [then]
+    return [of]
+
+
+def _bill(part: Part) -> float:
+    return float("inf") if part.broken else part.figures["usd_per_day"]
+
+
 @search
 def plan(of: Workload) -> WholePlan:
     """The plan of a workload."""
@@ -59,5 +73,5 @@ def plan(of: Workload) -> WholePlan:
     if of.serves:
         from scaleright.decisions.plan_serving import plan_serving
 
-        parts.append(plan_serving(of))
+        parts.append(min(map(plan_serving, _with_bought(of, parts)), key=_bill))
     return WholePlan(of, tuple(parts))

@@ -29,11 +29,11 @@ from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_workload import LEAST_TOKENS
 from scaleright.formulas import lookup, search
 from scaleright.information import CERTAIN, spread_between
-from scaleright.market import hour, matmul_chips
+from scaleright.market import cost_factor, hour, matmul_chips
 from scaleright.quantity import at, evaluate, given
 from scaleright.scaling_laws.batches import CRITICAL
 from scaleright.training.layout import USUAL_FORMAT, training_format
-from scaleright.units import HOURS_PER_DAY, figure
+from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, figure
 
 USUAL = {"contract": "on demand", "seller": "median"}
 """What a run is given where nothing else is asked."""
@@ -418,6 +418,18 @@ def running_share(chip: str) -> float:
         return float("nan")
     running = terms.running_usd_per_year(HOURS_PER_DAY)
     return float(running / terms.owned_usd_per_year(HOURS_PER_DAY).total)
+
+
+@lookup
+@remembered
+def waiting_share() -> float:
+    """What the money costs that is paid for servers while they come, over their price [1].
+
+    >>> 0.03 < waiting_share() < 0.1
+    True
+    """
+    yearly = cost_factor("cost_of_capital", SETTING).best
+    return float((1 + yearly) ** (arrival_days(0.0) / DAYS_PER_YEAR) - 1)
 
 
 @lookup

@@ -45,7 +45,7 @@ from scaleright.decisions.plan_training_steps import STEPS
 from scaleright.decisions.plan_tuning import Tunings
 from scaleright.decisions.plan_tuning_steps import STEPS as TUNING_STEPS
 from scaleright.decisions.plan_tuning_steps import work_of
-from scaleright.decisions.plan_workload import STAYS, Workload
+from scaleright.decisions.plan_workload import LEAVES, STAYS, Workload
 from scaleright.formulas import search
 from scaleright.information import probability_cheaper, spread_between
 from scaleright.ops import normal_cdf
@@ -108,13 +108,19 @@ def _lifted(of: Workload, name: str, tokens: float, broken: Broken) -> Broken:
         other = replace(of, **change)
         if other == of:
             continue
-        tried = [_tried(asked, name, tokens, terms) for asked, terms in _attempts(other)]
-        if (least := _least(tried)) is not None:
-            _, _, ways, _, place = least
-            says = f"{words}: {named_run(ways, place)} for {usd(float(ways.cash[place]))}"
+        if said := _cheapest(other, name, tokens):
             ((parameter, value),) = change.items()
-            found.append(Relaxation(says, parameter, value, 1.0))
+            found.append(Relaxation(f"{words}: {said}", parameter, value, 1.0))
     return replace(broken, relaxations=least_first(found))
+
+
+def _cheapest(of: Workload, name: str, tokens: float) -> str:
+    """The run that is taken and what has to be paid for it, in words; empty where there is none."""
+    tried = [_tried(asked, name, tokens, terms) for asked, terms in _attempts(of)]
+    if (least := _least(tried)) is None:
+        return ""
+    _, _, ways, _, place = least
+    return f"{named_run(ways, place)} for {usd(float(ways.cash[place]))}"
 
 
 def _unmeasured(of: Workload, ways: Ways) -> Relaxation | None:
@@ -294,6 +300,9 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
         f"of {many(platforms_of(found), 'platform')}, the {chip} does the {what} for least within"
         f" {limits_of(of)}"
     )
+    if found.ways.bought[found.place]:
+        rented = _cheapest(replace(of, data=LEAVES), found.name, found.tokens)
+        because += f"; if the data might leave, {rented}" if rented else ""
     if owns(workload) and not owns(of):
         mine = f"{workload.owned_chips:,} {workload.owned}"
         because += f"; the {mine} that you own would not, or not for less"
@@ -315,6 +324,7 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
             "high_usd": now["high"],
             "days": now["days"],
             "chips": chips,
+            "bought_chips": int(found.ways.bought[found.place]),
             "accelerator": chip,
         }
         | {name: row[name] for name in ("batch", "tokens", "contract") if name in row},
@@ -338,8 +348,8 @@ def _said(found: Found) -> tuple[str, str, float]:
     use = "them" if bought == chips else f"{chips:,} of them"
     counted = "their wait is counted in the deadline" if found.of.deadline_days else ""
     later = f"{arrives()}, and {counted or 'the days count from then'}"
-    return (
-        f"Buy {bought:,} {row['accelerator']} and train on {use} for {lasts}",
-        f"{usd(cash)} to buy them, of whose life the run takes {usd(cost)}; {later}",
-        cost,
+    number = (
+        f"{usd(cash)} to buy them, of whose life the run takes {usd(cost)}, and the rest is lost"
+        f" unless they do other work then or are sold; {later}"
     )
+    return f"Buy {bought:,} {row['accelerator']} and train on {use} for {lasts}", number, cost

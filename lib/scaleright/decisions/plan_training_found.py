@@ -10,7 +10,7 @@ import numpy as np
 from scaleright.catalog import model
 from scaleright.costs.cluster_grid import CLUSTERS
 from scaleright.decisions.build_buy import arrival_days
-from scaleright.decisions.plan_runs import Ways
+from scaleright.decisions.plan_runs import Ways, waiting_share
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import lookup
 from scaleright.transformer import active_parameters, training_flop
@@ -86,17 +86,20 @@ def pick(ways: Ways, allowed: np.ndarray, of: Workload) -> int | None:
     """The run that is taken of those allowed: the cheapest in time; without a deadline that on the
     most chips of the cheapest platform on which it costs hardly more. None where none is allowed.
     """
-    if (paid := costs(ways, of)) is not ways.usd:
-        return replace(ways, usd=paid).best(allowed)
-    return ways.best(allowed) if binds(of) else ways.soonest_near(allowed)
+    paid = replace(ways, usd=costs(ways, of))
+    least = binds(of) or (of.tunes and of.data == STAYS)
+    return paid.best(allowed) if least else paid.soonest_near(allowed)
 
 
 @lookup
 def costs(ways: Ways, of: Workload) -> np.ndarray:
-    """By what runs are compared [USD]: what they cost; where chips have to be bought for a tuning,
-    what has to be paid.
+    """By what runs are compared [USD]: what they cost; where chips have to be bought for it, with
+    what the money costs that waits for them, so that nobody buys a cluster for an hour's work; of a
+    tuning, which hardly wears them, what has to be paid.
     """
-    return ways.cash if of.tunes and of.data == STAYS else ways.usd
+    if of.data != STAYS:
+        return ways.usd
+    return ways.cash if of.tunes else ways.usd + (ways.bought > 0) * ways.cash * waiting_share()
 
 
 @lookup

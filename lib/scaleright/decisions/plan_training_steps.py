@@ -10,7 +10,7 @@ from scaleright.catalog import model
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions.build_buy import arrival_days, arrives
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
-from scaleright.decisions.plan_runs import NEAR, SPOT, Runs, cluster_asked, law_asked
+from scaleright.decisions.plan_runs import NEAR, SPOT, Runs, cluster_asked, law_asked, waiting_share
 from scaleright.decisions.plan_training_found import (
     Found,
     binds,
@@ -200,6 +200,11 @@ def hardware(found: Found) -> Step:
             f" prices); taking it loses {usd(lost)} in expectation"
         ),
     ]
+    if trains and found.ways.bought[found.place]:
+        reasons.append(
+            f"compared by the part of their life that the run takes and {percent(waiting_share())}"
+            " of their price, which is what the money costs until they come"
+        )
     unseen = found.ways.best(within(found.ways, found.of) & ~found.ways.seen)
     if unseen is not None and found.ways.usd[unseen] < mine:
         guess = found.ways.rows[unseen]
@@ -242,7 +247,7 @@ def _how_many(found: Found) -> str:
         if binds(found.of)
         else (f"the most that cost at most {percent(NEAR)} more than the cheapest")
     )
-    if costs(ways, found.of) is not ways.usd:
+    if found.of.data == STAYS and found.of.tunes:
         why = "the cheapest to buy in time" if binds(found.of) else "the cheapest to buy"
     elif found.of.tunes:
         why += ", and work an hour or longer or are the fewest that hold it"
@@ -391,7 +396,8 @@ def change(found: Found) -> Step:
     rival = following(found)
     says = "A shorter deadline takes more chips and hardly more money, until failures eat it."
     if rival is not None:
-        gap = float(ways.usd[rival] / ways.usd[found.place]) - 1
+        paid = costs(ways, found.of)
+        gap = float(paid[rival] / paid[found.place]) - 1
         says = (
             f"A price of the {mine['accelerator']} that is {percent(gap)} higher makes the"
             f" {ways.rows[rival]['accelerator']} cheaper; the deadline changes it as follows."
