@@ -32,6 +32,16 @@ def controls(case: Any) -> tuple[Controls, Tiers]:
     return charts.controls(case).follow("traffic", usual_peaks()), tiers
 
 
+def _span(total: Any, low: Any, high: Any, missing: Any) -> Any:
+    """The range of a way's cost with its errors, in words: of a routed way, and of one that is
+    taken for more right answers or less waiting, none is known.
+    """
+    span = charts.phrase("{low:usd} to {high:usd} a thousand requests, errors counted (90 %)")
+    apart = (total < low * (1 - 1e-6)) | (total > high * (1 + 1e-6))
+    none = (missing, "none, since no way does what you ask"), (apart, "none is known of this way")
+    return first_case([*none, (high <= low * (1 + 1e-6), "none, since it is as you set it")], span)
+
+
 def answer(
     case: Any,
     served: Mapping[str, Served],
@@ -55,7 +65,7 @@ def answer(
     taken = where(pays, "this", alone)
     likely, known = charts.odds(doubts.choice, ~missing, taken, " a thousand requests", dearer)
     first, second, third = (of.asked.age for of in served.values())
-    placed = _placed(case, served)
+    placed, span = _placed(case, served), _span(total, low, high, missing)
     routed, chained = judged()["requests at the large model"], scored()
     return charts.answer_card(
         "{lead}",
@@ -66,7 +76,7 @@ def answer(
         "{placed} {known}",
         provided=why == "",
         otherwise="There is no answer: {why}.",
-        range="{low:usd} to {high:usd} a thousand requests, errors counted (90 %)",
+        range="{span}",
         as_of="{first}, {second}, {third} (prices of the three tiers)",
         model_error=f"of {routed.rows} published routers, half were predicted within"
         f" {100 * routed.error:.0f} % of the requests that they send to the large model; of"
