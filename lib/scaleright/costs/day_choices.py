@@ -134,17 +134,24 @@ def _fitting(
     of_each = {name: np.array([of[name] for of in terms]) for name in terms[0]}
     load = _load(of_each, of_each["cached_share"])
     of_traces = of_each["long_tokens"], of_each["bunching"].T[:, None]
-    kept: Any = 1.0
-    for _ in range(_TURNS):  # half of the way each turn, since less kept is more to keep
+
+    def filled(kept: Any) -> tuple[DayEngine, Any, Any]:
+        """The engines, their requests per second, and the share of prefixes that they then keep."""
         now = replace(load, cached_share=load.cached_share * kept)
         of = DayEngine.of(one, Traffic(1.0, 0.0, 1.0, now, *of_traces, _PACE, _PROMISE_S))
-        rate, running = of.filled * of.requests_per_s, of.filled * of.seats
-        kept = (kept + kept_share(stays_s(one, now, running, rate))) / 2
+        rate = of.filled * of.requests_per_s
+        return of, rate, kept_share(stays_s(one, now, of.filled * of.seats, rate))
+
+    of, rate, next_kept = filled(1.0)
+    kept = (1.0 + next_kept) / 2
+    for _ in range(_TURNS - 1):  # half of the way each turn, since less kept is more to keep
+        of, rate, next_kept = filled(kept)
+        kept = (kept + next_kept) / 2
     serves = (one.slots(load) >= 1) & (of.kept > 0)
     best = noiseless(np.where(serves, rate / of.chips, 0.0)).T.tolist()
-    kept = kept.round(3).T.tolist()
+    shares = kept.round(3).T.tolist()
     for at, trace in enumerate(TRACES):
-        ranked = zip(best[at], kept[at], strict=True)
+        ranked = zip(best[at], shares[at], strict=True)
         for pair, engines in every.items():
             found[*pair, trace] = max([(0.0, 1.0), *islice(ranked, len(engines))])[1]
     return found
