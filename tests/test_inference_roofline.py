@@ -121,7 +121,7 @@ def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monke
 )
 def test_a_chip_without_room_is_refused_with_what_has(model, precision, load, said):
     with pytest.raises(ValueError, match=said):
-        require_server(catalog.model(model), CASE.chip, precision, 1, load)
+        require_server(catalog.model(model), catalog.accelerator("H100 SXM"), precision, 1, load)
 
 
 @pytest.mark.processes
@@ -133,7 +133,11 @@ def test_a_chip_without_room_is_refused_with_what_has(model, precision, load, sa
             {"accelerator": "A100 SXM 80GB", "precision": "FP8"},
             "nearest that works: precision = INT8",
         ),
-        ("inference_roofline", {"model": "Llama-3.1-405B", "precision": "BF16"}, "FP8"),
+        (
+            "inference_roofline",
+            {"accelerator": "H100 SXM", "model": "Llama-3.1-405B", "precision": "BF16"},
+            "FP8",
+        ),
         ("token_cost", {"pace_tokens_per_s": 290.0}, "the fastest writes 1"),
         (
             "token_cost",

@@ -166,3 +166,17 @@ def test_two_more_levers_say_what_they_save_or_why_they_are_left():
     found = source.beyond_the_ladder(service, 0.01, (20, 1))
     assert found["20 ms a token"].str.endswith(" %").all()
     assert (found["1 ms a token"] == "out of reach").all()
+
+
+def test_a_first_token_is_promised_as_long_as_any_group_keeps_it(ladder):
+    """Groups that are late are left out, and so is a lever that leaves none in time."""
+    today, end = ladder.steps[0], ladder.steps[-1]
+    wanted = [today.kept, end.kept, today.chips]
+    patience = {"ttft_s": np.array([0.2, 0.5, 2.0, 30.0])}
+    kept, then, chips = evaluate(wanted, patience)
+    assert kept.tolist() == sorted(kept) and kept[-1] and (then >= kept).all()
+    assert (np.diff(chips[kept]) <= 0).all()
+    waits = [evaluate(wanted[:2], {"batching": of}) for of in ("static", "one at a time")]
+    assert waits == [[False, True]] * 2  # for the end of the batch before
+    late = evaluate([step.late & step.taken for step in ladder.steps[1:]], {"ttft_s": 0.5})
+    assert not any(late)

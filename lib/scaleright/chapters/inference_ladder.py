@@ -59,19 +59,8 @@ def answer(served: CheapestLadder, saved: Saved) -> charts.Display:
         " ({hour.counted}){among}."
     )
     money = where(hour.there, money, charts.phrase("In dollars nobody knows: {hour.why}."))
-    first = charts.phrase(
-        "Optimize first: {end.chips:whole} {case.accelerator} then do the work of"
-        " {today.chips:whole}."
-    )
-    stay = charts.phrase(
-        "Leave the fleet as it is: no lever makes do with fewer than {today.chips:whole}"
-        " {case.accelerator}."
-    )
-    decision = where(end.chips < today.chips, first, stay)
-    promised = charts.phrase("a first token within {case.ttft_s:number 2} s for nineteen of twenty")
-    then = charts.phrase(" No group of today has {promised}; with the levers one has.")
-    never = charts.phrase(" No group has {promised}: the pace alone decides.")
-    late = where(end.kept, where(today.kept, "", then), never)
+    decision = _decision(case, today, end)
+    late = _late(case, today, end)
     return charts.answer_card(
         "{decision}",
         "{saving:percent}",
@@ -94,6 +83,27 @@ def answer(served: CheapestLadder, saved: Saved) -> charts.Display:
         },
         besides=[(hour.there, "{hour.why}.")],
     )
+
+
+def _decision(case: Any, today: Step, end: Step) -> Any:
+    """What to do, in words."""
+    first = charts.phrase(
+        "Optimize first: {end.chips:whole} {case.accelerator} then do the work of"
+        " {today.chips:whole}."
+    )
+    stay = charts.phrase(
+        "Leave the fleet as it is: no lever makes do with fewer than {today.chips:whole}"
+        " {case.accelerator}."
+    )
+    return where(end.chips < today.chips, first, stay)
+
+
+def _late(case: Any, today: Step, end: Step) -> Any:
+    """That no group has the first token in time, today or with the levers too, in words."""
+    promised = charts.phrase("a first token within {case.ttft_s:number 2} s for nineteen of twenty")
+    then = charts.phrase(" No group of today has {promised}; with the levers one has.")
+    never = charts.phrase(" No group has {promised}: the pace alone decides.")
+    return where(end.kept, where(today.kept, "", then), never)
 
 
 def rungs(ladder: Ladder) -> charts.Display:
