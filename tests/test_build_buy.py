@@ -77,11 +77,14 @@ def decided(ways: ServiceWays, **other) -> tuple[str, float]:
     "other, way",
     [
         ({"requests_per_day": 2000.0}, API),
-        ({}, RENT),
-        ({"contract": "spot", "accelerator": "MI325X"}, COLOCATION),  # nobody sells it so
+        ({"data": "stays in the region"}, RENT),
+        (  # nobody sells it so
+            {"contract": "spot", "accelerator": "MI325X", "data": "stays in the region"},
+            COLOCATION,
+        ),
         ({"data": "may not leave"}, COLOCATION),
         ({"data": "may not leave", "accelerator": BEST, "requests_per_day": 3000.0}, ROOM),
-        ({"regions": "several"}, MULTI_CLOUD),
+        ({"regions": "several"}, API),
         ({"regions": "several", "data": "stays in the region"}, MULTI_CLOUD),
         ({"requests_per_day": 5e8, "data": "may not leave"}, SITE),
     ],

@@ -145,3 +145,9 @@ def test_each_default_is_what_its_rule_makes_of_the_tables():
     found = {rule: rule() for rule in {*RULES.values()}}
     asked = _asked()
     assert {key: found[rule] for key, rule in RULES.items()} == {key: asked[key] for key in RULES}
+
+
+def test_the_plan_offers_every_model_that_five_hosts_sell():
+    sold = market.open_models()
+    offered_ = next(of.choices for of in declared("plan", BOOK) if of.name == "model")
+    assert {*sold.loc[sold["companies"] >= 5, "release"]} <= {*offered_}

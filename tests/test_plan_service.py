@@ -14,7 +14,7 @@ from scaleright.costs.regional_power import power_price
 from scaleright.decisions.build_buy import HYBRID, SPILL
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_rows import open_row, plan_rows
-from scaleright.decisions.plan_workload import Workload
+from scaleright.decisions.plan_workload import IN_REGION, Workload
 from scaleright.market import BEST
 from scaleright.parameters.case import accepted
 from scaleright.press import Book, plans
@@ -85,11 +85,12 @@ def test_a_model_that_no_node_of_the_chip_holds_is_said_to_be_so():
 def test_a_few_chips_of_ones_own_are_the_base_and_the_rest_is_rented():
     """Where that is cheapest and may be; what is bought is told at the start, and when it comes."""
     busy = {"requests_per_day": 3e6, "peak_to_mean": 2.5, "accelerator": "B200"}
+    busy["data"] = IN_REGION  # no API
     buys, uses = (
         plan(Workload(**busy)).parts[0],
         plan(Workload(**busy, owned="B200", owned_chips=4)),
     )
-    (uses,), kept = uses.parts, plan(Workload(**busy, data="may not leave")).parts[0]
+    (uses,), kept = uses.parts, plan(Workload(**busy | {"data": "may not leave"})).parts[0]
     assert buys.decision == "Buy 8 B200, run them in a colocation and rent up to 3 more"
     assert uses.decision == "Use 4 B200 of your own and rent up to 7 more"
     assert (buys.figures["way"], kept.figures["way"]) == (HYBRID, "own")

@@ -11,8 +11,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from ownership_samples import CARD
+from scaleright import market
 from scaleright.costs import rent, tokens
+from scaleright.costs.token_offers import paid_tokens
 from scaleright.power import energy_kwh_per_year
+from scaleright.quantity import evaluate
+from scaleright.quantity import given as quantity
 
 money, speeds, loads = st.floats(0.01, 100), st.floats(1, 1e5), st.floats(0.001, 1)
 POWER = {
@@ -159,3 +163,31 @@ def test_the_full_hour_of_an_api_is_a_rent():
     """
     hourly = tokens.usd_per_full_hour(1000.0, 0.8)
     assert rent.rent_usd_per_year(hourly, 24.0) == pytest.approx(0.8 * 1000 * 3600 * 8766 / 1e6)
+
+
+def test_the_cheapest_host_is_the_least_of_those_that_take_the_request():
+    """As each host by name; one whose context is shorter, or that says it serves fewer bits, is
+    left out, and of a model that one company sells nobody knows what another would ask.
+    """
+    model, alone = "Llama-3.3-70B", "Llama-3.1-405B"
+    hosts, offers = market.Hosts([model, alone]), market.api_prices(model)
+    named = quantity("model", model), quantity("host", market.BEST)
+    read, bits = quantity("read", 2000.0), quantity("bits", 0.0)
+    asked = paid_tokens(hosts, *named, (read, 500.0, 0.0), bits=bits)
+    kinds = (asked.input, asked.output, asked.cached)
+    usd, top = (
+        tokens.mix_usd_per_million(read, 500.0, 0.0, *(getattr(of, end) for of in kinds))
+        for end in ("usd", "high")
+    )
+    short = offers.groupby("company")["context_tokens"].max().astype(float)
+    narrow = offers.groupby("company")["format"].agg(lambda of: (of == "FP8").all())
+    for case in ({}, {"read": 127_000.0}, {"bits": 16.0}, {"read": 90_000.0, "bits": 16.0}):
+        takes = ~(short < case.get("read", 2000.0) + 500) & ~(narrow & (case.get("bits", 0) > 8))
+        each = [evaluate([usd], case | {"host": of})[0] for of in takes.index[takes]]
+        found, many, high = evaluate([usd, asked.many, top], case)
+        assert (found, many) == (pytest.approx(min(each)), len(each)) and high > found
+    assert evaluate([asked.there, asked.best], {"read": 1e10}) == [False, True]
+    low, found, high = evaluate(
+        [asked.output.low, asked.output.usd, asked.output.high], {"model": alone}
+    )
+    assert low < found < high

@@ -44,6 +44,11 @@ def answer(
     hour, at_api = served.paid
     request = case.input_tokens, case.output_tokens, case.cached_share
     middle = month.usd.api * median_over(at_api, request)
+    asks = charts.phrase(
+        "The API asks {month.usd.api:usd} for the same month ({at_api.counted}; at the median of"
+        " hosts {middle:usd})."
+    )
+    asks = where(at_api.there, asks, charts.phrase("No host lists a price of {case.model}."))
     rented = charts.phrase("at {hour.usd:usd} an hour ({hour.counted})")
     paid = where(case.way == OWNED, "of your own", rented)
     next_one, lead = bill.second / total, where(share > 0.5, "Most", "The largest part")
@@ -60,9 +65,8 @@ def answer(
         "{likely}",
         "Doubling {driver} adds {more:percent}; idle hours take {idle:percent} of the bill.",
         "{case.requests_per_day:whole} requests a day to {case.model} on"
-        " {case.accelerator} {paid}{among}, which work {month.utilization:percent} of the time. The"
-        " API asks {month.usd.api:usd} for"
-        " the same month ({at_api.counted}; at the median of hosts {middle:usd}).",
+        " {case.accelerator} {paid}{among}, which work {month.utilization:percent} of the time."
+        " {asks}",
         provided=served.known,
         otherwise="There is no bill: {served.why_not}.",
         range="{low:usd} to {high:usd} a month (90 %)",

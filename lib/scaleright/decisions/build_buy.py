@@ -391,11 +391,13 @@ class ChipWays:
         own, used = OwnedFleet.of(case, chips, fleet), fleet.peak * fleet.engine.chips
         base = OwnedBase.of(own, fleet, rents)
         tokens = case.requests_per_day * DAYS_PER_YEAR
-        request = row.input_tokens, row.output_tokens, fleet.traffic.load.cached_share
+        # in whole tokens, as the chapter on tokens takes them
+        reads, writes = (floor(of + 0.5) for of in (row.input_tokens, row.output_tokens))
+        request = reads, writes, fleet.traffic.load.cached_share
         asked = paid_tokens(hosts, case.model, BEST, request)
         price = mix_usd_per_million(*request, asked.input.usd, asked.output.usd, asked.cached.usd)
         rented = bill.best[1] * DAYS_PER_YEAR
-        api = price * tokens * row.output_tokens / MILLION
+        api = price * tokens * writes / MILLION
         spill = OwnedBase.of(own, fleet, rents, api=where(asked.why == "", api, INFINITY))
         gigabytes = tokens * row.output_tokens * BYTES_PER_TOKEN / BYTES_PER_GB / MONTHS_PER_YEAR
         moved = egress_usd_per_year(gigabytes, cost_factor("egress_usd_per_gb", "cloud").best)

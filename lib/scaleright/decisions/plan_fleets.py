@@ -213,6 +213,8 @@ def at_api(
     usd = float(found["usd"])
     day = usd / MILLION * request[1] * float(of.requests_per_day or 0.0)
     put = Asked("token_cost", parameters, {"price.api": usd} if usd > 0 else {})
+    if not usd > 0:
+        return Api(usd, day, put, str(found["counted"]), str(found["why"]), 0.0)
     spread, over = float(found["spread"]), float(found["over"])
     beside = f"; at the median of hosts {dollars(day * over)} a day" if over > 1 else ""
     said = f"{found['counted']}, {dollars(found['input'])} for a million tokens of input and"

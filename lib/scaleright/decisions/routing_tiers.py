@@ -292,9 +292,8 @@ class Tiers:
         found = at.input.usd, at.output.usd, at.counted, at.age
         listed = row.input, row.output, row.counted, row.age
         chosen = at.there & ~row.closed
-        return AskedTier(
-            *(where(chosen, *pair) for pair in zip(found, listed, strict=True)), row.closed
-        )
+        usd = [where(chosen, *pair) for pair in zip(found, listed, strict=True)]
+        return AskedTier(*usd, closed=row.closed)
 
     def hour(self, case: Any) -> PaidHour:
         """What an hour of the case's accelerator costs, at the median of all who rent it out so."""

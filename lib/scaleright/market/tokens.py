@@ -244,8 +244,8 @@ def api_terms(model: str) -> Mapping[str, Any]:
     >>> terms["discounted"] <= terms["offers"]
     True
     """
-    offers = api_prices(model)
-    if offers.empty:
+    offers = api_prices(model) if _sellers(model) else None
+    if offers is None:
         none = dict.fromkeys(("companies", "offers", "discounted"), 0)
         return MappingProxyType(none | {"discount": float("nan")})
     asked = offers["input_usd_per_million"]
@@ -394,7 +394,7 @@ class Hosts:
 
 def _digits(many: Any) -> Any:
     """A number of hosts as a word."""
-    return look_up({float(of): str(of) for of in range(MOST_HOSTS + 1)}, many)
+    return look_up({str(of): str(of) for of in range(MOST_HOSTS + 1)}, many)
 
 
 MOST_HOSTS = 60
