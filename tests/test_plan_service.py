@@ -128,8 +128,8 @@ def test_every_model_that_writes_is_planned_a_config_of_ones_own_too(tmp_path):
             part = plan(plans.workload(BOOK, None, given | {"model": model})).parts[0]
             assert part.work == f"Serve {name} to 50,000 requests a day"
             assert (barred + name in part.steps[1].because) == (name != "Qwen3-8B")
-            for step, asked in ((step, asked) for step in part.steps for asked in step.asked):
-                may = {name} | ({"Llama-3.1-8B"} if step is part.steps[5] else set())  # a lever
+            for of, asked in ((step, asked) for step in part.steps for asked in step.asked):
+                may = {name} | ({"Llama-3.1-8B"} if of is part.steps[5] else set())  # a lever
                 said = dict(one.split("=", 1) for one in shlex.split(asked.command)[4::2])
                 assert accepted(declared(asked.chapter, BOOK), said).get("model", name) in may
     finally:

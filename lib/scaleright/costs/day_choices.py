@@ -57,7 +57,8 @@ class DayChoices:
         fits = _fitting(tuple(dict.fromkeys(shapes.values())), tuple(accelerators))
         kept = {
             (name, *key): {"kept": fits[shapes[name], *key]}
-            for name, *key in product(models, accelerators, traces)
+            for name in models
+            for key in product(accelerators, traces)
         }
         return cls(Engines.of(models, accelerators, ()), traces, Hours(accelerators), kept)
 

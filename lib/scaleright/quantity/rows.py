@@ -148,7 +148,7 @@ class Table:
         return self._told[name]
 
 
-def look_up(figures: Mapping[str, Any] | Sequence[str], choice: Any) -> Quantity:
+def look_up(figures: Mapping[Any, Any] | Sequence[str], choice: Any) -> Quantity:
     """The figure, or the word, of what is chosen; its place in a list of options.
 
     >>> from scaleright.quantity import evaluate, given
