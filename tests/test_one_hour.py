@@ -84,7 +84,7 @@ def asked(pages: dict, case: Paid) -> dict[str, tuple]:
         found["architecture_bets"] = (of.hours[case.chip].usd, of.prices[case.chip], 1.0, paid)
     of = pages["scaling_laws"]
     if case.chip in of.chips:
-        hour_flop = of.chip.bf16_flops * of.case.mfu * 3600.0
+        hour_flop = of.chip.bf16_flops * of.trained * 3600.0
         found["scaling_laws"] = (of.hour.usd, of.train * hour_flop, 1.0, chip)
     of = pages["scaling_math"]
     run_hours = of.run_flop / (of.chip.bf16_flops * of.case.utilization * 3600.0)

@@ -107,7 +107,7 @@ HOPPER = {"new_chip": "B200", "old_chip": "H200 SXM", "benchmark": "llama2-70b-9
         ("inference_roofline", {"model": "gpt-oss-120b", "precision": "FP8"}, "nearest"),
         ("memory_wall", {"model": "GPT-3 175B", "sequence": 131072}, "the 2,048 tokens"),
         ("mlperf", {"new_chip": "L4", "old_chip": "L4"}, "new_chip = 'L4', old_chip = 'L4'"),
-        ("mlperf", {**HOPPER, "in_round": "v3.0"}, "nearest: v5.1, v4.1"),
+        ("mlperf", {**HOPPER, "in_round": "v3.0"}, "nearest that works: in_round = newest"),
         ("parallelism", {"model": "GPT-3 175B", "sequence": 131072}, "the 2,048 tokens"),
         ("parallelism", {"model": "Llama-3.1-405B", "chips": 8}, "nearest that fits: chips"),
         (
@@ -137,7 +137,7 @@ HOPPER = {"new_chip": "B200", "old_chip": "H200 SXM", "benchmark": "llama2-70b-9
         (
             "token_cost",
             {"accelerator": "H100 SXM", "contract": "spot", "seller": "Lambda"},
-            "seller of H100 SXM spot, 'Lambda'; ",
+            "'Lambda' rents no H100 SXM out spot; at the median of 3 it costs ",
         ),
         (
             "token_cost",

@@ -47,7 +47,7 @@ class DayChoices:
     engines: Engines
     traces: Mapping[str, Mapping[str, Any]]
     hours: Hours
-    kept: Mapping[tuple[str, ...], Mapping[str, Any]]
+    kept: Mapping[tuple[str, str, str], Mapping[str, Any]]
 
     @classmethod
     def of(cls, models: Sequence[str], accelerators: Sequence[str]) -> Self:
