@@ -103,12 +103,12 @@ def test_a_few_chips_of_ones_own_are_the_base_and_the_rest_is_rented():
 @pytest.mark.long
 def test_a_base_of_ones_own_may_have_an_api_beyond_it():
     """Where data may leave and a host has the model; what the API takes needs no engine."""
-    busy = {"model": "DeepSeek-V3.1", "requests_per_day": 1e6, "peak_to_mean": 2.5}
+    busy = {"model": "DeepSeek-V3.1", "requests_per_day": 2e7, "peak_to_mean": 2.5}
     mine, spared, kept = (
         plan(Workload(**busy | of)).parts[0]
         for of in ({}, {"spare_engines": 2}, {"data": "stays in the region"})
     )
-    assert mine.decision == "Buy 8 B200, run them in a colocation and call an API beyond them"
+    assert mine.decision == "Buy 56 B200, run them in a colocation and call an API beyond them"
     bills = {name: it for name, it in mine.figures.items() if name.endswith("_usd_per_day")}
     assert min(bills.values()) == mine.figures["usd_per_day"] == spared.figures["usd_per_day"]
     assert any("call an API until then" in why for why in mine.steps[1].because)
