@@ -44,7 +44,9 @@ _MOVED = 0.3
 """The share of controls that a reader of the page moves."""
 _LOOKS = 40
 """Options of a menu that such a reader looks at to find one that is not grayed out."""
-_NO_NUMBER = re.compile(r"(?<!\w)–(?!\w)|∞|\b(nan|inf|undefined|None(?! of))\b|\d\.0{6}")
+_NO_NUMBER = re.compile(
+    r"(?<!\w)–(?!\w)|∞|\b(nan|inf|undefined|None(?!:| of| publishes))\b|\d\.0{6}"
+)
 """What no card says, in its sentence or the line beneath, and no sentence of its chapter."""
 
 

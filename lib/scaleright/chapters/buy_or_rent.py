@@ -411,7 +411,9 @@ def dearer_power(break_even_hours: Quantity, doubled: Quantity) -> Display:
     more_hours = where(doubled > 24, "More than a day has", more_hours)
     return charts.sentence(
         "{more_hours}: an hour of use then saves less, because its power costs more, and the idle"
-        " hours cost more too."
+        " hours cost more too.",
+        provided=break_even_hours > 0,
+        otherwise="Without a rent there is nothing that it has to earn.",
     )
 
 

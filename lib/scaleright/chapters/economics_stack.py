@@ -56,6 +56,7 @@ def answer(
     close = charts.phrase("Not by much: the next layer takes {next_one:percent}.")
     likely = where(next_one < share / CLEAR, clear, close)
     judged = charts.predicted_within(speed.low, speed.high, speed.lent)
+    span = charts.between(low, high, "usd")
     cheapest = charts.phrase(", the cheapest of {served.many:whole} accelerators")
     among = where(served.many > 1, cheapest, "")
     return charts.answer_card(
@@ -69,7 +70,7 @@ def answer(
         " {asks}",
         provided=served.known,
         otherwise="There is no bill: {served.why_not}.",
-        range="{low:usd} to {high:usd} a month (90 %)",
+        range="{span} a month (90 %)",
         as_of="{hour.age} (rents)",
         model_error="{judged}",
         headline="usd_per_month",

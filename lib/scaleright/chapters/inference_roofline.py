@@ -62,7 +62,7 @@ def answer(
         ),
     )
     wait = where(case.batch > room, " The others wait.", "")
-    span = charts.phrase("{low:usd} to {high:usd} per million output tokens (90 %)")
+    span = charts.between(low, high, "usd") + " per million output tokens (90 %)"
     priced = served & hour.there & ~servers.nameless
     span = where(priced, span, "none, since nothing is served at a price")
     why_not = where(served, charts.phrase("{hour.why}."), why_not)

@@ -128,9 +128,9 @@ def _beside_large(case: Any, best: Best, one: Way) -> Any:
     less = charts.phrase("Its price is {saving:percent} below the {alone_usd:usd} of {case.large}.")
     less = where(saving > 0, less, charts.phrase("{case.large} alone costs {alone_usd:usd}."))
     instead = charts.phrase(
-        "{less} Of the answers {right:number 3} % are right instead of {alone_right:number 3} %;"
-        " they take {best.seconds:duration} on average{longer}. With {error:usd} counted for each"
-        " wrong one, a thousand cost {total:usd} instead of {alone_total:usd}."
+        "{less} {right:number 3} % of answers are right instead of {alone_right:number 3} %, after"
+        " {best.seconds:duration} on average{longer}. With {error:usd} for each wrong one that is"
+        " {total:usd} instead of {alone_total:usd}."
     )
     alone = charts.phrase(
         "Every way that starts smaller costs more once {error:usd} is counted for each wrong"

@@ -201,7 +201,8 @@ def answer(case: Any, row: Any, own: Any) -> Display:
         provided=own.there | (case.workload != OWN),
         otherwise="No way is open to serve {case.model} so. Take another accelerator, a slower"
         " pace or a later first token, or allow more ways.",
-        as_of=f"{catalog.resource('rental_prices')['as_of']} (rents)",
+        as_of=f"{catalog.resource('rental_prices')['as_of']} (rents),"
+        f" {catalog.resource('api_prices')['as_of']} (APIs)",
         model_error="that of the chapters behind the steps, each of which says its own",
         headline="usd",
         quantities={"over_budget": (over, "times")},

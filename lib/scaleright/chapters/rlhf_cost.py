@@ -1,5 +1,6 @@
 """What the chapter `rlhf_cost` shows."""
 
+import math
 from typing import Any
 
 import pandas as pd
@@ -407,6 +408,8 @@ def grouped(many: float, one: float) -> Display:
 
 def cut_short(before: float, after: float) -> Display:
     """The solution of the second exercise: the share of the tail [1]."""
+    if math.isnan(before):
+        return charts.sentence("This method writes no answers, so that none is waited for.")
     return charts.sentence(
         f"Waiting for the longest answers falls from {100 * before:.0f} to {100 * after:.0f} % of"
         " the writing phase. But the model cannot learn to finish what was cut off."

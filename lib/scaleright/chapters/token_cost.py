@@ -57,7 +57,7 @@ def answer(
     source = utilization_source(busy)
     asks = where(asked.best, "its cheapest host to the median of all", "what its hosts ask")
     per = where(options.kind == ASK_API, asks, "90 %")
-    ends = where(low == high, charts.say(low, "usd"), charts.phrase("{low:usd} to {high:usd}"))
+    ends = charts.between(low, high, "usd")
     span = charts.phrase("{ends} per million output tokens ({per})")
     span = where(found.known | found.alone, span, "none, since nothing is served at a price")
     return charts.answer_card(

@@ -39,4 +39,4 @@ from scaleright.charts.tables import (
     table,
 )
 from scaleright.charts.templates import phrase
-from scaleright.charts.words import listed, say, unit_words
+from scaleright.charts.words import between, listed, say, unit_words

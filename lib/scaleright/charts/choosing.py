@@ -155,11 +155,12 @@ def worth_of_knowing(
     kind, unit : how `say` says the costs, and in what they are
     cost : in that unit, of the way taken; of the choice itself unless told
     """
+    right = phrase("the choice is right with {choice.sureness:chance} as it is")
+    right = where(choice.sureness > 0, right, "there is no choice to be right with")
     shown = show(
         bars(worth, "input", "worth", kind, f"{unit} {per} that knowing it would save"),
         name="worth_of_knowing",
-        alt="What it is worth to know an input before choosing between {ways}; the choice is right"
-        " with {choice.sureness:chance} as it is.",
+        alt="What it is worth to know an input before choosing between {ways}; {right}.",
     )
     whole = minimum(choice.cost, choice.other) if cost is None else cost
     idle = reduce(maximum, worth.values()) < NEXT_TO_NOTHING * whole

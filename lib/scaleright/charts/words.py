@@ -93,6 +93,16 @@ def say(value: Any, kind: str = "number") -> Any:
     return text + unit if unit else text
 
 
+def between(low: Any, high: Any, kind: str) -> Any:
+    """A range in words; one number where both of its ends are said alike.
+
+    >>> between(1.0, 2.0, "usd"), between(74_210.0, 74_190.0, "usd")
+    ('$1.00 to $2.00', '$74,200')
+    """
+    least, most = say(low, kind), say(high, kind)
+    return where(least == most, least, least + " to " + most)
+
+
 def _percent(share: Any, digits: int) -> Any:
     """A share: what is nearly nothing has no digits, and what is noise is nothing."""
     said, little = units.formatted(share * 100, f",.{digits}r") + " %", abs(share) < 1e-4

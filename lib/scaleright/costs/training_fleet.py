@@ -178,6 +178,7 @@ def compared() -> tuple[str, ...]:
     return tuple(name for name in cluster_chips() if trust()["dense", name, "BF16"]["seen"])
 
 
+@lookup
 def cheapest_compute(asked: Any, hours: Hours) -> Cheapest:
     """The chip on which a FLOP of training costs least [USD], of those that are `compared` and
     serve in the format that is asked for.
@@ -187,7 +188,7 @@ def cheapest_compute(asked: Any, hours: Hours) -> Cheapest:
     >>> from types import SimpleNamespace
     >>> asked = dict(contract="on demand", seller="median", precision="usual", mfu=0.0)
     >>> found = cheapest_compute(SimpleNamespace(**asked), Hours([*terms()]))
-    >>> str(found.platform), 0.1e-18 < float(found.usd) < 10e-18
+    >>> found.platform.value, 1e-18 < found.usd.value < 1e-17
     ('B300', True)
     """
     usd = {}

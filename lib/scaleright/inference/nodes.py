@@ -114,6 +114,7 @@ def _best(d: Deployment) -> tuple[tuple[Deployment, ...], tuple[Curve, ...]]:
     return tuple(every[place] for place in kept), tuple(known[place] for place in kept)
 
 
+@search
 def together(known: Sequence[Curve]) -> Curve:
     """Curves as one of arrays, with a row for each."""
 

@@ -194,8 +194,13 @@ def load_at(hour, peak_to_mean):
     return load_gathered(hour, peak_to_mean, concentration(peak_to_mean))
 
 
+@closed_form(hour=HOUR, peak_to_mean=PEAK, gathered=Domain(0.0, 8.0, (0.0, 8.0)))
 def load_gathered(hour, peak_to_mean, gathered):
-    """The same of a day of which the `concentration` is known [1]."""
+    """`load_at` of a day whose `concentration` is known [1].
+
+    >>> round(load_gathered(14.0, 1.7, 0.626), 2)
+    1.7
+    """
     away = cos(_ANGLE * (hour - PEAK_HOUR)) - 1
     return peak_to_mean * exp(gathered * away)
 

@@ -80,7 +80,7 @@ class CheapestAccelerator(NamedTuple):
         >>> usd = look_up({"A": 2.0, "B": 1.0}, chip)
         >>> found = CheapestAccelerator.of(asked, chip, ["A", "B"], usd, "two")
         >>> evaluate(found, {}), evaluate(found, {"asked": "A"})
-        (['B', 2], ['A', 1])
+        (['B', 2.0], ['A', 1.0])
         """
         usd = where((asked == BEST) | (asked == chip), usd, math.nan)
         each = over(rows, {chip: [*names]}, {"usd": usd})["usd"]

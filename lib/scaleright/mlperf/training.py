@@ -105,7 +105,7 @@ def _priced_as(chip: catalog.Accelerator) -> str | None:
     ]
     for other in [chip, *sorted(kin, key=apart)]:
         alike = other.name == chip.name or apart(other) < ALIKE
-        if alike and market.listed_hour(other.name):
+        if alike and market.recent_hour(other.name):
             return other.name
     return None
 

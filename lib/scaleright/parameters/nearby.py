@@ -111,6 +111,8 @@ def _distance(one: Any, other: Any) -> float:
     """How far two options lie apart: numbers in ratios, words by their letters if most are the same
     and, before those, formats by their bits.
     """
+    if one is None or other is None:  # left to the book, which is no size
+        return 0.0
     if isinstance(one, str):
         bits = [_BITS.findall(str(of)) for of in (one, other)]
         alike = difflib.SequenceMatcher(None, one.casefold(), str(other).casefold()).ratio()
