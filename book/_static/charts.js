@@ -256,7 +256,7 @@
     const asking = async () => {
       for (const name of page.judge.inputs) {
         const control = page.controls.get(name), reasons = [];
-        if (control.kind !== "choice") continue;
+        if (control.kind !== "choice" || !matters(control)) continue;
         for (const choice of control.choices) {
           if (turn !== page.judge.turn) return;
           reasons.push(await against(name, choice));
@@ -327,6 +327,29 @@
   };
 
   let strips = 0;
+  const grids = [];
+  /** So many controls stand open before the others fold away. */
+  const OPEN = 6, FOLDED_FROM = 9;
+
+  /** Whether a control matters at what is chosen now. */
+  const matters = (control) => Object.entries(control.only || {}).every(([name, of]) => of.includes(page.values[name]));
+
+  /** Show the controls that matter, the first of them open. */
+  function arrange({ grid, more, details, boxes }) {
+    const there = boxes.filter((box) => {
+      box.hidden = !matters(page.controls.get(box.dataset.control));
+      return !box.hidden;
+    });
+    const open = there.length < FOLDED_FROM ? there.length : OPEN;
+    there.forEach((box, index) => {
+      const home = index < open ? grid : more;
+      // A control that is moved within the page loses the focus: only those move that have to.
+      if (box.parentElement !== home) home.insertBefore(box, boxes.slice(boxes.indexOf(box) + 1).find((of) => of.parentElement === home) || null);
+    });
+    details.hidden = there.length <= open;
+    details.querySelector("summary").textContent = `${there.length - open} more inputs`;
+  }
+
   function drawControl(control, prefix) {
     const id = `${prefix}-${control.name}`, value = page.values[control.name];
     const change = (next) => set({ [control.name]: next });
@@ -366,16 +389,18 @@
     const prefix = `sr${++strips}`, shown = names.map((name) => page.controls.get(name)).filter(Boolean);
     if (!shown.length) return;
     const grid = make("div", { class: "sr-grid" }), more = make("div", { class: "sr-grid" });
-    shown.forEach((control, index) => (shown.length > 8 && index >= 6 ? more : grid).append(drawControl(control, prefix)));
+    const details = make("details", {}, make("summary"), more);
+    grids.push({ grid, more, details, boxes: shown.map((control) => drawControl(control, prefix)) });
     const button = make("button", { type: "button", class: "sr-reset" }, "Back to the defaults");
     button.addEventListener("click", reset);
     box.prepend(make("div", { class: "sr-head" }, make("strong", {}, "Your case"), button), grid);
-    if (more.children.length) box.append(make("details", {}, make("summary", {}, `${more.children.length} more inputs`), more));
+    box.append(details);
     box.setAttribute("role", "group");
     box.setAttribute("aria-label", "Your case: controls of the charts and numbers on this page");
   }
 
   function refreshControls() {
+    grids.forEach(arrange);
     document.querySelectorAll("[data-control]").forEach((box) => {
       const control = page.controls.get(box.dataset.control), value = page.values[control.name];
       const input = box.querySelector("input[type=range], select, input[type=checkbox]");
@@ -701,7 +726,7 @@
   window.scaleright = {
     page, set, reset,
     /** Each control's label and its value, in words. */
-    inputs: () => [...page.controls.values()].map((control) => [control.label, control.kind === "number" ? spoken(control, page.values[control.name]) : control.kind === "flag" ? (page.values[control.name] ? "yes" : "no") : String(page.values[control.name])]),
+    inputs: () => [...page.controls.values()].filter(matters).map((control) => [control.label, control.kind === "number" ? spoken(control, page.values[control.name]) : control.kind === "flag" ? (page.values[control.name] ? "yes" : "no") : String(page.values[control.name])]),
     get views() { return page.views; },
     ready: new Promise((done, fail) => document.addEventListener("DOMContentLoaded", () => start().then(done, (error) => { console.error(error.message); fail(error); }))),
   };

@@ -63,9 +63,18 @@ def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
             if now["value"] != focus["value"]:
                 moved.add(name)
                 break
-        if set(controls) <= set(reached):
+        if {*shown(controls)} <= set(reached):
             break
     return reached, moved, followed
+
+
+def shown(controls: dict[str, dict]) -> list[str]:
+    """Those that matter as the page opens: others wait for what another control chooses."""
+    return [
+        name
+        for name, of in controls.items()
+        if all(controls[leader]["value"] in there for leader, there in of.get("only", {}).items())
+    ]
 
 
 def unmoved(opened: Visit, name: str, values: list, beside: dict) -> bool:
@@ -81,6 +90,8 @@ def silent(opened: Visit, names: Iterable[str]) -> list[str]:
     # control brings, as a load does of which nothing is known by default.
     others = {c["name"]: stops(c) for c in controls.values() if c["kind"] == "choice"}
     choices = [{name: of[at]} for at in (0, -1) for name, of in others.items()]
+    leaders = {leader: of for c in controls.values() for leader, of in c.get("only", {}).items()}
+    choices += [{leader: value} for leader, of in leaders.items() for value in of]
     besides = [{}, *rounds(controls, "number")[-1:], *choices]
     # Words are read sooner than charts are drawn, and most controls move some by themselves.
     still = opened.ask("(given) => probe.still(...given)", [tried, besides[:1]])
@@ -99,7 +110,7 @@ def test_every_control_is_a_native_input_with_a_name_and_what_a_reader_sees_foll
     opened = look(name)
     controls, first = opened.controls(), opened.ask("probe.words()")
     drawn = opened.ask("probe.inputs()")
-    assert controls and {of["control"] for of in drawn} == set(controls)
+    assert controls and {of["control"] for of in drawn} == {*shown(controls)}
     for of in drawn:
         assert (of["input"], of["reached"]) == (NATIVE[controls[of["control"]]["kind"]], True), of
         assert of["name"], of
@@ -124,7 +135,7 @@ def walk(opened: Visit) -> set[str]:
     controls = opened.controls()
     opened.ask("probe.changed()")
     reached, moved, followed = walked(opened)
-    assert set(reached) == moved == set(controls)
+    assert set(reached) == moved == {*shown(controls)}
     assert [focus for focus in reached.values() if not focus["shown"] or not focus["name"]] == []
     assert silent(opened, moved - followed) == []
     assert opened.troubles == []

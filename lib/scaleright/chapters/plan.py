@@ -1,36 +1,41 @@
-"""What the chapter `plan` shows."""
+"""What the chapter `plan` shows: a plan of the reader's own work, or of a preset."""
 
-from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import pandas as pd
 
 from scaleright import catalog, charts
 from scaleright.charts import Display
-from scaleright.charts.busy import engine_size
 from scaleright.charts.live import Controls
-from scaleright.costs.day_choices import DayChoices
-from scaleright.costs.token_offers import median_over
-from scaleright.decisions.build_buy import (
-    API,
-    COLOCATION,
-    HYBRID,
-    MULTI_CLOUD,
-    RENT,
-    ROOM,
-    SITE,
-    SPILL,
-    ServiceWays,
-    lead_months,
-)
+from scaleright.decisions.build_buy import API, HYBRID, RENT, SPILL
 from scaleright.decisions.plan_parts import STEPS
 from scaleright.decisions.plan_rows import open_row, plan_rows
-from scaleright.market import BEST, Hosts
-from scaleright.ops import first_case, floor, where
+from scaleright.ops import first_case, where
 
 BILL = "USD, a year or the whole run"
-OWN = "your own service"
+SERVICE = "your own service"
+OWN = {
+    SERVICE: (
+        "model",
+        "requests_per_day",
+        "accelerator",
+        "trace",
+        "data",
+        "region",
+        "regions",
+        "contract",
+        "peak_to_mean",
+        "pace_tokens_per_s",
+        "ttft_s",
+        "spare_engines",
+    ),
+}
+"""Works of the reader's own by the words for them in the page's menu, with the parameters that each
+takes beside the budget.
+"""
 MENU = {
     "pretrain a 7B model": "pretrain_7b",
     "serve a 70B chat": "chat_70b",
@@ -45,162 +50,85 @@ MENU = {
 NAN = float("nan")
 
 
-def controls(case: Any) -> tuple[Controls, DayChoices, Hosts, Sequence[str]]:
-    """The controls of the page, and the rows of what they choose."""
-    models, chips = (case[of].choices for of in ("model", "accelerator"))
-    chips = [name for name in chips if name != BEST]
-    return charts.controls(case), DayChoices.of(models, chips), Hosts(models), chips
+def controls(case: Any) -> Controls:
+    """The controls of the page: those that the chosen workload takes."""
+    return charts.controls(case).only("workload", OWN)
 
 
 def rows(offered: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The plan of each workload that is offered, by the words of the menu; that of the reader's own
-    follows the controls.
+    """The plan of each workload that is offered, by the words of the menu; those of the reader's
+    own follow the controls.
     """
-    return {OWN: open_row("Serve your own requests")} | plan_rows(offered)
+    return {words: open_row(words) for words in OWN} | plan_rows(offered)
 
 
-def _finite(usd: Any) -> Any:
-    """What can be said of a cost: nothing (0) of one that is infinite, where another word stands
-    [USD].
+@dataclass(frozen=True)
+class OwnPlan:
+    """The plan of a work of the reader's own, in the words of a plan's row; every field follows the
+    controls.
+
+    work, decision : what is done, and how, as sentences without their stop
+    usd, per : its bill, and of what [USD]
+    because, sure : why, and how sure it is, in sentences
+    helps : what has to give, in sentences
+    met, there : whether every limit is kept, and whether there is any way at all; otherwise says
+        what to change where there is none
+    bars : what each way costs that is compared, NaN where it may not be done [USD]
+    steps : what to do and why, by number of the step
+    questions : the command that asks a chapter, by number of the step
     """
-    return where(usd < float("inf"), usd, 0.0)
+
+    work: Any
+    decision: Any
+    usd: Any
+    per: Any
+    because: Any
+    sure: Any
+    helps: Any
+    met: Any
+    there: Any
+    otherwise: Any
+    bars: Mapping[str, Any]
+    steps: Mapping[int, tuple[Any, Any]]
+    questions: Mapping[int, Any]
 
 
-def own_plan(case: Any, ways: ServiceWays) -> SimpleNamespace:
-    """The plan of the reader's own service, in the words of a plan's row."""
-    (name, usd), (next_, other) = ways.best, ways.runner_up
-    some, other = other < float("inf"), _finite(other)
-    of, there = ways.taken, ways.taken.fleet.served & (usd < float("inf"))
-    chip, used, bought = of.case.accelerator, of.fleet.peak * of.fleet.engine.chips, of.chips
-    base, spill = of.base, of.spill
-    words = {
-        API: charts.phrase("Call an API for {case.model}"),
-        RENT: charts.phrase("Rent {used:whole} {chip}"),
-        MULTI_CLOUD: charts.phrase("Rent {used:whole} {chip} where each is cheapest"),
-        COLOCATION: charts.phrase("Buy {bought:whole} {chip} and run them in a colocation"),
-        ROOM: charts.phrase("Buy {bought:whole} {chip} and run them in a room of yours"),
-        HYBRID: charts.phrase(
-            "Buy {base.chips:whole} {chip}, and rent up to {base.rented:whole} more"
-        ),
-        SPILL: charts.phrase("Buy {spill.chips:whole} {chip}, and call an API beyond them"),
-    }
-    site = charts.phrase("Buy {bought:whole} {chip} and build a site for them")
-    decision = first_case([(name == of, said) for of, said in words.items()], site)
-    on = first_case([(next_ == way, it) for way, it in ways.chip.items()], "")
-    on = where(on == "", "", charts.phrase(" ({on})"))
-    many = charts.phrase("The least of {ways.many:whole} ways compared.")
-    second = charts.phrase(" The next kind, {next_}{on}, costs {other:usd} a year.")
-    usd = where(there, usd, 0.0)
-    lacking = usd - case.budget_usd
-    short = charts.phrase("The budget is {lacking:usd} short of the cheapest way that is open.")
-    return SimpleNamespace(
-        decision=decision,
-        usd=usd,
-        because=many + where(some, second, " Nothing else may be done.") + _at_host(ways),
-        sure=where(some, charts.confidence(ways.sureness, "no other way is cheaper"), "Certain."),
-        there=there,
-        helps=first_case(
-            [(~there, "No way is open to you as asked."), (lacking > 0, short)],
-            "Nothing has to give.",
-        ),
-        steps=_own_steps(case, ways, decision),
-        questions=_own_questions(ways),
-    )
+Own = Mapping[str, OwnPlan]
+"""The plans of the works of the reader's own, by the words for them in the menu."""
 
 
-def _at_host(ways: ServiceWays) -> Any:
-    """Which host stands for the API, at which prices, where it may be called."""
-    asked, usd, best = ways.taken.asked, ways.usd[API], ways.best[0] == API
-    middle = usd * median_over(asked, ways.taken.request)
-    beside = charts.phrase("; at the median of hosts {middle:usd} a year")
-    beside = where(asked.many > 1, beside, "")
-    said = charts.phrase(
-        " The API is at {asked.input.usd:usd} for a million tokens of input and"
-        " {asked.output.usd:usd} of output on {asked.age} ({asked.counted}){beside}."
-    )
-    return where((usd < float("inf")) & (best | (ways.runner_up[0] == API)), said, "")
+def taken(case: Any, row: Any, own: Own, field: str) -> Any:
+    """A field of the plan that is shown: of the reader's own, or that of a preset."""
+    mine = [(case.workload == words, getattr(of, field)) for words, of in own.items()]
+    return first_case(mine, row[field])
 
 
-def _own_steps(case: Any, ways: ServiceWays, decision: Any) -> dict[int, tuple[Any, Any]]:
-    """What to do and why in the steps that follow the controls, by number."""
-    of = ways.taken
-    fleet, full = of.fleet, of.fleet.utilization(24.0 * of.fleet.peak)
-    engine, each, reads = fleet.engine, engine_size(fleet.engine), fleet.traffic.load.input_tokens
-    spare = charts.phrase(", with {fleet.spare_engines:whole engines} to spare")
-    spare = where(fleet.spare_engines > 0, spare, "")
-    writes, seats, chip = fleet.traffic.load.output_tokens, fleet.engine.seats, of.case.accelerator
-    shown: Any = ""
-    for name, usd in ways.usd.items():
-        on = " (" + ways.chip[name] + ")" if name in ways.chip else ""
-        said = name + on + ": " + charts.say(_finite(usd), "usd") + " a year"
-        shown = where(usd < float("inf"), where(shown == "", said, shown + "; " + said), shown)
-    return {
-        1: (
-            charts.phrase("{case.requests_per_day:whole} requests a day, as you set"),
-            charts.phrase("of {reads:whole} tokens in and {writes:whole} out, as in that hour"),
-        ),
-        2: (decision, shown),
-        4: (
-            charts.phrase("{chip}, on which hardware for it costs least"),
-            charts.phrase("a full engine serves {engine.requests_per_s:number} requests a second"),
-        ),
-        5: (
-            charts.phrase(
-                "{fleet.peak:whole engines} of {each}, {seats:whole} at once each{spare}"
-            ),
-            charts.phrase("at the busiest time; over the day they are {full:percent} full"),
-        ),
-    }
+def _is_own(case: Any, own: Own) -> Any:
+    return reduce(lambda one, other: one | other, (case.workload == words for words in own))
 
 
-def _own_questions(ways: ServiceWays) -> dict[int, Any]:
-    """The commands that put the reader's own service to the chapters which take all of it, by
-    step.
-    """
-    case, load = ways.taken.case, ways.taken.fleet.traffic.load
-    reads, writes = floor(load.input_tokens + 0.5), floor(load.output_tokens + 0.5)
-    service = charts.phrase(
-        '-p model="{case.model}" -p requests_per_day={case.requests_per_day:typed}'
-        " -p peak_to_mean={case.peak_to_mean:typed}"
-        ' -p pace_tokens_per_s={case.pace_tokens_per_s:typed} -p contract="{case.contract}"'
-    )
-    promise = charts.phrase(
-        " -p ttft_s={case.ttft_s:typed} -p spare_engines={case.spare_engines:typed}"
-    )
-    day = charts.phrase(
-        'scaleright run load_of_a_day {service} -p accelerator="{case.accelerator}"'
-        ' -p trace="{case.trace}"{promise}'
-    )
-    lengths = charts.phrase(
-        '-p traffic="{case.trace}" -p input_tokens={reads:typed} -p output_tokens={writes:typed}'
-    )
-    bill = charts.phrase("scaleright run economics_stack {service} {lengths}{promise}")
-    compared = charts.phrase("scaleright run hardware_compare {service} {lengths}")
-    return {1: day, 2: bill, 4: compared, 7: day, 9: bill}
-
-
-def answer(case: Any, row: Any, own: Any) -> Display:
+def answer(case: Any, row: Any, own: Own) -> Display:
     """The answer card: what to do, what it costs, and whether the budget pays for it."""
-    mine = case.workload == OWN
-    usd, budget = where(mine, own.usd, row.usd), case.budget_usd
-    decision, sure = where(mine, own.decision, row.decision), where(mine, own.sure, row.sure)
-    because = where(mine, own.because, row.because)
-    over = usd / budget
-    dear = charts.phrase(", {over:times} your budget of {budget:usd}")
-    paid = charts.phrase(", {over:percent} of your budget of {budget:usd}")
+    usd, decision, sure, because, work, helps, per, met = (
+        taken(case, row, own, field)
+        for field in ("usd", "decision", "sure", "because", "work", "helps", "per", "met")
+    )
+    over = usd / case.budget_usd
+    dear = charts.phrase(", {over:times} your budget of {case.budget_usd:usd}")
+    paid = charts.phrase(", {over:percent} of your budget of {case.budget_usd:usd}")
     beside = where(over > 1, dear, paid)
-    least = where(row.met, "", " is the least that it costs")
-    helps = where(mine, own.helps, row.helps)
+    least = where(met, "", " is the least that it costs")
+    there = [(case.workload == words, of.there) for words, of in own.items()]
+    why = first_case([(case.workload == words, of.otherwise) for words, of in own.items()], "")
     return charts.answer_card(
         "{decision}.",
         "{usd:usd}",
-        "{row.per}{least}{beside}",
+        "{per}{least}{beside}",
         sure="{sure}",
         because="{because}",
-        also="{row.work}. {helps}",
-        provided=own.there | (case.workload != OWN),
-        otherwise="No way is open to serve {case.model} so. Take another accelerator, a slower"
-        " pace or a later first token, or allow more ways.",
+        also="{work}. {helps}",
+        provided=first_case(there, True),
+        otherwise="{why}",
         as_of=f"{catalog.resource('rental_prices')['as_of']} (rents),"
         f" {catalog.resource('api_prices')['as_of']} (APIs)",
         model_error="that of the chapters behind the steps, each of which says its own",
@@ -209,105 +137,52 @@ def answer(case: Any, row: Any, own: Any) -> Display:
     )
 
 
-def bills(case: Any, row: Any, ways: ServiceWays, own: Any) -> Display:
-    """What each way costs beside the budget; a plan that has no ways, such as a training run, has
-    a bar of its own.
-    """
-    mine, infinite = case.workload == OWN, float("inf")
-    usd, budget = where(mine, own.usd, row.usd), case.budget_usd
-    alone = where(mine | row.compared, NAN, usd)
-    found = {way: where(mine & (of < infinite), of, NAN) for way, of in ways.usd.items()}
-    several = found[MULTI_CLOUD]
+def bills(case: Any, row: Any, own: Own) -> Display:
+    """What each way costs beside the budget; a plan that has no ways has a bar of its own."""
+    usd, per, budget = taken(case, row, own, "usd"), taken(case, row, own, "per"), case.budget_usd
+    alone = where(_is_own(case, own) | row.compared, NAN, usd)
+    of_presets = {
+        API: row[f"usd to {API}"],
+        RENT: row[f"usd to {RENT}"],
+        HYBRID: row[f"usd to {HYBRID}"],
+        SPILL: row[f"usd to {SPILL}"],
+        "own": row["usd to own"],
+    }
+    names = dict.fromkeys([*of_presets, *(name for of in own.values() for name in of.bars)])
     beside = {
-        "this plan": alone,
-        API: where(mine, found[API], row[f"usd to {API}"]),
-        RENT: where(mine, where(several > 0, several, found[RENT]), row[f"usd to {RENT}"]),
-        HYBRID: where(mine, found[HYBRID], row[f"usd to {HYBRID}"]),
-        SPILL: where(mine, found[SPILL], row[f"usd to {SPILL}"]),
-        "own": where(mine, NAN, row["usd to own"]),
-        **{way: found[way] for way in (ROOM, COLOCATION, SITE)},
-        "your budget": budget,
+        name: first_case(
+            [(case.workload == words, of.bars.get(name, NAN)) for words, of in own.items()],
+            of_presets.get(name, NAN),
+        )
+        for name in names
     }
     return charts.show(
-        charts.bars(beside, "what", None, "usd", BILL, sort=False),
+        charts.bars(
+            {"this plan": alone, **beside, "your budget": budget},
+            "what",
+            None,
+            "usd",
+            BILL,
+            sort=False,
+        ),
         name="bills",
-        alt="What the ways that are open cost, the plan {usd:usd} {row.per}, beside your budget of"
+        alt="What the ways that are open cost, the plan {usd:usd} {per}, beside your budget of"
         " {budget:usd}; a way that is ruled out has no bar.",
     )
 
 
-def each_way(ways: ServiceWays) -> Display:
-    """A year of each way, on the accelerator on which it costs least [USD/year]."""
-    infinite, told = float("inf"), {}
-    for name, usd in ways.usd.items():
-        on = " with " + ways.chip[name] if name in ways.chip else ""
-        said = charts.say(_finite(usd), "usd") + on
-        told[name] = where(usd < infinite, said, "nothing, it is ruled out")
-    api, rent, several, base, spill, shared, site, room = (
-        told[of] for of in (API, RENT, MULTI_CLOUD, HYBRID, SPILL, COLOCATION, SITE, ROOM)
-    )
-    few, many = lead_months()
-    rented = where(ways.usd[MULTI_CLOUD] < infinite, several, rent)
-    bought, hours = ways.taken.chips, ways.taken.hours
-    return charts.sentence(
-        "A year costs <strong>{api}</strong> at an API, <strong>{rented}</strong> rented,"
-        " <strong>{base}</strong> with a base of your own and the rest rented,"
-        " <strong>{spill}</strong> with one and an API beyond it,"
-        " <strong>{shared}</strong> of your own in a colocation, <strong>{site}</strong> on a site"
-        " of your own and <strong>{room}</strong> in a room of yours. Of"
-        " {ways.taken.case.accelerator} you would buy {bought:whole}, with work for"
-        " {hours:hours 2} a day. Servers come {few:whole} to {many:whole} months after the order.",
-        provided=ways.taken.fleet.served,
-        otherwise="No engine serves it so on the accelerators that you admit.",
-    )
-
-
-def threshold(ways: ServiceWays) -> Display:
-    """From which rent a year a site of one's own pays, under the contract [USD/year]."""
-    of = ways.taken
-    usd, hour, chip = _finite(of.threshold), of.rents.hour, of.case.accelerator
-    pays = charts.phrase(
-        "At {hour.usd:usd} an hour of {chip} ({of.case.contract}), a site of your own pays above a"
-        " rent of {usd:usd} a year."
-    )
-    never = charts.phrase(
-        "At {hour.usd:usd} an hour of {chip} ({of.case.contract}) a site of your own never pays: an"
-        " owned hour costs as much as a rented one."
-    )
-    site_pays = where(of.threshold < float("inf"), pays, never)
-    return charts.sentence(
-        "{site_pays}",
-        provided=hour.there,
-        otherwise="Nobody lists such an hour.",
-    )
-
-
-def branch(ways: ServiceWays) -> Display:
-    """The branch that Clarifai's tree takes, its money, and that of the cheapest way."""
-    name, usd = ways.best
-    says, its, usd = ways.taken.says, _finite(ways.of_the_tree), _finite(usd)
-    more, there = its - usd, ways.of_the_tree < float("inf")
-    same = charts.phrase("That is also the cheapest way that is open to you.")
-    dearer = charts.phrase(
-        "The cheapest way that is open to you is {name}, at {usd:usd}: {more:usd} a year less."
-    )
-    found = where(more > 0.005 * usd, dearer, same)
-    costs = where(there, charts.phrase("costs {its:usd} a year"), "is ruled out")
-    found = where(there, found, charts.phrase("The cheapest that is open is {name}."))
-    return charts.sentence(
-        "For your case the tree says <strong>{says}</strong>, which {costs}. {found}",
-        provided=ways.taken.fleet.served,
-        otherwise="No engine serves it so on the accelerators that you admit.",
-    )
-
-
-def steps(case: Any, row: Any, own: Any) -> Display:
+def steps(case: Any, row: Any, own: Own) -> Display:
     """The nine steps: what to do, why, and the question to the chapter behind it."""
-    numbers, mine = range(1, len(STEPS) + 1), case.workload == OWN
+    numbers = range(1, len(STEPS) + 1)
 
     def told(number: int, what: int) -> Any:
         there = row[f"{('do', 'why')[what]} {number}"]
-        return where(mine, own.steps[number][what], there) if number in own.steps else there
+        mine = [
+            (case.workload == words, of.steps[number][what])
+            for words, of in own.items()
+            if number in of.steps
+        ]
+        return first_case(mine, there) if mine else there
 
     rows = {
         "step": [f"{number}. {name}" for number, name in zip(numbers, STEPS, strict=True)],
@@ -317,24 +192,25 @@ def steps(case: Any, row: Any, own: Any) -> Display:
     return charts.table(pd.DataFrame(rows), "The plan in nine steps", name="steps")
 
 
-def questions(case: Any, row: Any, own: Any) -> Display:
+def questions(case: Any, row: Any, own: Own) -> Display:
     """The first question of each step to a chapter, as a command."""
-    mine = case.workload == OWN
     asked = {number: row[f"ask {number}"] for number in range(1, len(STEPS) + 1)}
-    asked |= {number: where(mine, of, asked[number]) for number, of in own.questions.items()}
+    for words, of in own.items():
+        mine = case.workload == words
+        asked |= {number: where(mine, it, asked[number]) for number, it in of.questions.items()}
     rows = {"step": [*STEPS], "ask the chapter": [*asked.values()]}
     return charts.table(pd.DataFrame(rows), "The same question, asked of a chapter", name="asked")
 
 
-def limits(case: Any, row: Any, own: Any) -> Display:
+def limits(case: Any, row: Any, own: Own) -> Display:
     """What has to give, where the workload cannot be met."""
-    helps = where(case.workload == OWN, own.helps, row.helps)
+    helps = taken(case, row, own, "helps")
     return charts.sentence("{helps}")
 
 
-def sure(row: Any, own: Any) -> Display:
+def sure(case: Any, row: Any, own: Own) -> Display:
     """How sure the decision is."""
-    said = where(row.decision == "", own.sure, row.sure)
+    said = taken(case, row, own, "sure")
     return charts.sentence("{said}")
 
 

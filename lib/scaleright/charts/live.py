@@ -53,6 +53,7 @@ class Controls:
         self._defined: dict[str, dict] = {}
         self._follow: dict[str, dict] = {}
         self._options: dict[str, list] = {}
+        self._only: dict[str, dict[str, list]] = {}
         self.signals = Signals()
         self._kinds: dict[str, str] = {}
         self._told: dict[str, str] = {}
@@ -74,7 +75,9 @@ class Controls:
 
     def describe(self, name: str) -> dict | None:
         """What the page needs to draw one control; None for a parameter that no control can set."""
-        return described(self._parameters[name], getattr(self._case, name), self._options.get(name))
+        options, now = self._options.get(name), getattr(self._case, name)
+        entry = described(self._parameters[name], now, options)
+        return entry and entry | ({"only": self._only[name]} if name in self._only else {})
 
     def signal(self, quantity: Quantity, name: str = "") -> str:
         """What the page calls a quantity: by this name as well, if one is given."""
@@ -158,6 +161,17 @@ class Controls:
             self._case = self._case.filled(**left_open)
         return self
 
+    def only(self, choice: str, table: Mapping[str, Iterable[str]]) -> Self:
+        """Let other controls be there only where a choice needs them: `{"rent": ["contract"]}`
+        shows the contract to those who rent. What no option names is always there.
+        """
+        for option, names in table.items():
+            for name in names:
+                if {choice, name} - self._parameters.keys():
+                    raise ValueError(f"controls.only: {choice!r} or {name!r} is no parameter")
+                self._only.setdefault(name, {}).setdefault(choice, []).append(option)
+        return self
+
     def number(self, name: str, quantity: Quantity, kind: str = "number") -> LiveNumber:
         """A number for a sentence, and how to say it.
 
@@ -202,6 +216,7 @@ class Controls:
             for name, rows in self._follow.items()
             if any(key in chosen for row in rows.values() for key in row)
         }
+        leaders |= {leader for name in chosen for leader in self._only.get(name, {})}
         return [name for name in self._parameters if name in chosen | leaders], [
             name for name in self._defined if name in defined
         ]
