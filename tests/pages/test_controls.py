@@ -90,8 +90,10 @@ def silent(opened: Visit, names: Iterable[str]) -> list[str]:
     # control brings, as a load does of which nothing is known by default.
     others = {c["name"]: stops(c) for c in controls.values() if c["kind"] == "choice"}
     choices = [{name: of[at]} for at in (0, -1) for name, of in others.items()]
-    leaders = {leader: of for c in controls.values() for leader, of in c.get("only", {}).items()}
-    choices += [{leader: value} for leader, of in leaders.items() for value in of]
+    needed = [pair for c in controls.values() for pair in c.get("only", {}).items()]
+    choices += [
+        {leader: value} for leader, value in {(to, of) for to, all_ in needed for of in all_}
+    ]
     besides = [{}, *rounds(controls, "number")[-1:], *choices]
     # Words are read sooner than charts are drawn, and most controls move some by themselves.
     still = opened.ask("(given) => probe.still(...given)", [tried, besides[:1]])
