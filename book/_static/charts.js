@@ -524,7 +524,11 @@
     const slim = width < SLIM, rows = slim && holdsRows(spec);
     const columns = slim ? keyLines(spec, width) : 0;
     if (slim) fewTicks(spec);
-    if (rows) { stackRows(spec); spec.height *= 44 / 30; }
+    if (rows) {
+      stackRows(spec);
+      if (spec.height.step) spec.height.step *= 44 / 30;
+      else spec.height *= 44 / 30;
+    }
     return [slim, columns, ...wrapTitles(spec, Math.max(18, Math.floor(width / 8) - 12))].join("\n");
   }
 

@@ -164,6 +164,7 @@ def bills(case: Any, row: Any, own: Own) -> Display:
             "usd",
             BILL,
             sort=False,
+            lacking=None,
         ),
         name="bills",
         alt="What the ways that are open cost, the plan {usd:usd} {per}, beside your budget of"
@@ -189,7 +190,8 @@ def steps(case: Any, row: Any, own: Own) -> Display:
         "do": [told(number, 0) for number in numbers],
         "why": [told(number, 1) for number in numbers],
     }
-    return charts.table(pd.DataFrame(rows), "The plan in nine steps", name="steps")
+    of = pd.DataFrame(rows)
+    return charts.table(of, "The plan in nine steps", name="steps", beneath=("why",))
 
 
 def questions(case: Any, row: Any, own: Own) -> Display:

@@ -102,16 +102,20 @@ def bars(
     along : parameters that the rows give in columns of their names, where the value is a quantity:
         the same quantity for each option.
     label : words at the end of a bar instead of its value.
-    lacking : words where the value of a name is no number, a quantity or not.
+    lacking : words where the value of a name is no number, a quantity or not; None leaves such a
+        name out.
 
     >>> bars([{"chip": "A", "price": 2.0}, {"chip": "B", "price": 3.0}], "chip", "price", "usd",
     ...     "USD an hour").height
     60
     """
-    said, may_lack = say(value_said(), kind), along is not None
+    said, may_lack, height = say(value_said(), kind), along is not None, None
     if isinstance(rows, Mapping):
         rows, value = by_option(category, rows)
-        said, may_lack = where(alt.expr.isFinite(value_said()), said, expressed(lacking)), True
+        if lacking is not None:
+            said, may_lack = where(alt.expr.isFinite(value_said()), said, expressed(lacking)), True
+        else:
+            height = alt.Step(ROW)
     frame, grouped = frame_of(rows), isinstance(color, Mapping)
     if grouped:
         frame, color = frame.assign(_group=frame[category].map(color)), "_group"
@@ -120,6 +124,8 @@ def bars(
     steps, (value, label) = along_rows([value, label], along)
     chart = alt.Chart(frame).transform_calculate(_value=field_of(value))
     chart = chart.transform_calculate(_label=said if label is None else label)
+    if height:
+        chart = chart.transform_filter("isFinite(datum._value)")
     if may_lack:
         chart = chart.transform_calculate(_value="isFinite(datum._value) ? datum._value : 0")
     if grouped:
@@ -132,7 +138,7 @@ def bars(
     mark = mark.encode(**_colors_of(frame, color, grouped))
     text = chart.mark_text(style="row-value", dx=8 if log else 5)
     layers = alt.layer(mark, text.encode(x=x, y=y, text=alt.Text("_label:N")))
-    return after(layers.properties(height=ROW * frame[category].nunique()), steps)
+    return after(layers.properties(height=height or ROW * frame[category].nunique()), steps)
 
 
 def lines(

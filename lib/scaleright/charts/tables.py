@@ -3,7 +3,7 @@
 import html
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,7 @@ def table(
     name: str | None = None,
     along: Along | None = None,
     across: str | None = None,
+    beneath: Collection[str] = (),
 ) -> Display:
     """An accessible table that scrolls inside itself on a phone; the first column heads its row.
 
@@ -64,6 +65,8 @@ def table(
         shown: a quantity in another column is that of the case of each row.
     across : column whose values head a column each, beside that of names: of what the one column
         that is left holds.
+    beneath : columns of long texts, which get a line of their own beneath a row; of a table of five
+        columns or more those of over 60 letters.
 
     >>> table(pd.DataFrame({"chip": ["A"], "price": [1600.0]}), "Prices", {"price": "usd"})
     Prices
@@ -71,7 +74,7 @@ def table(
     A     $1,600
     """
     formats, link, headers = dict(formats or {}), dict(link or {}), dict(headers or {})
-    for column in (*formats, *link, *link.values(), *headers):
+    for column in (*formats, *link, *link.values(), *headers, *beneath):
         if column not in rows.columns:
             raise KeyError(
                 f"table: no column {column!r}; there are {', '.join(map(str, rows.columns))}"
@@ -87,6 +90,7 @@ def table(
         numeric={c for c in columns if _of_numbers(rows[c])},
         addresses={c: rows[of].tolist() for c, of in link.items()},
         moving=found.cells,
+        asked=frozenset(beneath),
     )
     keys = max(map(len, sheet.texts[columns[0]]), default=0) <= 26
     return Display(
@@ -122,7 +126,7 @@ class _Sheet:
     """A table's cells as texts, by column; the first column heads its rows.
 
     words : of the heads; addresses : what the cells of a column link to; moving : markup of cells
-    that follow the controls, by column and row
+    that follow the controls, by column and row; asked : columns that stand beneath
     """
 
     columns: list
@@ -131,6 +135,7 @@ class _Sheet:
     numeric: set
     addresses: Mapping[Any, list]
     moving: Mapping[tuple[Any, int], str]
+    asked: frozenset[str]
 
     @property
     def below(self) -> list:
@@ -138,9 +143,12 @@ class _Sheet:
         return [
             c
             for c in self.columns[1:]
-            if len(self.columns) >= 5
-            and c not in self.numeric
-            and max(map(len, self.texts[c]), default=0) > 60
+            if c in self.asked
+            or (
+                len(self.columns) >= 5
+                and c not in self.numeric
+                and max(map(len, self.texts[c]), default=0) > 60
+            )
         ]
 
     @property
