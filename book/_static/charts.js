@@ -142,6 +142,7 @@
   let waiting = null, resting = null;
   /** Update every view once a frame, however fast a slider moves. */
   function schedule() {
+    takeTurn();
     if (waiting) return;
     page.settled = waiting = new Promise((done, fail) => requestAnimationFrame(() => update().then(done, fail)));
   }
@@ -249,18 +250,22 @@
     return view.signal("sr_there") ? "" : String(view.signal("sr_why"));
   }
 
-  /** Gray out the options with which there is no answer; a control that moves meanwhile ends this, since all is asked anew then. */
+  /** Gray out the options with which there is no answer, once all else follows the controls; one that moves meanwhile ends this, since all is asked anew then. */
   function grayOut() {
     if (!page.judge || !page.judge.view) return page.judged;
-    const turn = page.judge.turn = (page.judge.turn || 0) + 1;
+    const turn = takeTurn();
     const asking = async () => {
+      await Promise.allSettled([page.settled]);
+      let since = performance.now();
       for (const name of page.judge.inputs) {
         const control = page.controls.get(name), reasons = [];
         if (control.kind !== "choice" || !matters(control)) continue;
         for (const choice of control.choices) {
           if (turn !== page.judge.turn) return;
           reasons.push(await against(name, choice));
-          if (reasons.length % 8 === 0) await new Promise((done) => setTimeout(done));
+          if (performance.now() - since < 40) continue;
+          await new Promise((done) => setTimeout(done)); // a reader may wish to scroll
+          since = performance.now();
         }
         document.querySelectorAll(`[data-control="${name}"]`).forEach((box) => rule(box, control, reasons));
       }
@@ -269,6 +274,9 @@
     page.judge.last = (page.judge.last || Promise.resolve()).then(asking);
     return (page.judged = page.judge.last);
   }
+
+  /** End the graying out that goes on; the number of the next. */
+  const takeTurn = () => page.judge && (page.judge.turn = (page.judge.turn || 0) + 1);
 
   const RULED_OUT = " (n/a)";
 
