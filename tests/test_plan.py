@@ -489,6 +489,15 @@ def test_a_tuning_is_rented_run_on_what_is_owned_or_bought_whole():
     assert "the budget" in short.broken.says
 
 
+def test_a_tuning_takes_no_more_chips_than_it_fills():
+    asked = {"model": "Llama-3.1-8B", "tokens": 2e7, "trained": "LoRA"}
+    alone, two = tuned(**asked), tuned(**asked, owned="H100 SXM", owned_chips=2)
+    assert alone.decision.startswith("Rent 1 ")
+    assert two.decision.startswith("Use 1 H100 SXM that you own")
+    whole = tuned(**asked | {"trained": "all weights"}, owned="H100 SXM", owned_chips=2)
+    assert whole.decision.startswith("Use 2 H100 SXM")  # one does not hold gradients and Adam
+
+
 @pytest.mark.long
 def test_people_who_compare_answers_are_paid_from_the_budget_and_not_by_the_machine():
     asked = {"work": "post-train", "model": "Llama-3.1-8B", "method": "grpo"}

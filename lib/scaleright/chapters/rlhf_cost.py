@@ -375,6 +375,17 @@ def errors() -> Display:
     )
 
 
+def few_chips() -> Display:
+    """What runs on a part of a server rest on."""
+    trained, alone, sellers = evidence.below_a_server()
+    return charts.sentence(
+        "On one, two or four chips the time is the model's word: of published runs of training,"
+        " {trained:whole} are on so few, all of them pretraining on four, and no published tuning"
+        " is. A chip that is rented alone costs what one of a server does; of {sellers:whole}"
+        " sellers behind the price of an H100, {alone:whole} list it alone."
+    )
+
+
 def runs() -> Display:
     """All published runs beside their predictions; folded."""
     rows = evidence.published_in_words()

@@ -12,6 +12,7 @@ from scaleright.costs.cluster_grid import CLUSTERS
 from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.plan_runs import Ways, waiting_share
 from scaleright.decisions.plan_workload import STAYS, Workload
+from scaleright.decisions.post_training_choice import OFFERED
 from scaleright.formulas import lookup
 from scaleright.transformer import active_parameters, training_flop
 from scaleright.units import si, usd
@@ -110,9 +111,9 @@ def binds(of: Workload) -> bool:
 
 @lookup
 def owns(of: Workload) -> bool:
-    """Whether a cluster is owned already, and may be used."""
+    """Whether as many chips as a run takes at least are owned already, and may be used."""
     mine = of.owned and of.accelerator in {None, of.owned}
-    return bool(mine and of.owned_chips >= CLUSTERS[0])
+    return bool(mine and of.owned_chips >= (OFFERED if of.tunes else CLUSTERS)[0])
 
 
 @lookup

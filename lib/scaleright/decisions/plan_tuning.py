@@ -17,6 +17,7 @@ from scaleright.decisions.plan_parts import Asked, count
 from scaleright.decisions.plan_runs import (
     BUY,
     LONGEST,
+    SERVER_CHIPS,
     SPOT,
     Amount,
     Ways,
@@ -244,7 +245,9 @@ class Tunings:
             cash = np.maximum(bought * np.array([installed_price(chip) for chip, _ in rows]), usd)
         cash = cash + at_["labels"]
         real, often = real_runs(), signed(SPOT)["chip_hours_per_interruption"]
-        luck = np.array([spread_of_luck(chips, often) if spot else 0.0 for _, chips in rows])
+        luck = np.array(
+            [spread_of_luck(max(chips, SERVER_CHIPS), often) if spot else 0.0 for _, chips in rows]
+        )
         spread = np.hypot(spread_between(real.low, real.high), luck)
         seen, owned = at_["seen"].astype(bool), np.full(len(rows), own)
         return Ways(told, usd, days, seen, owned, spread, np.ones(len(rows)), cash, bought, usd)

@@ -11,14 +11,14 @@ from scaleright.costs.platform_terms import rents
 from scaleright.costs.post_training import PostTrainingCost
 from scaleright.costs.pretraining_doubts import kept_share
 from scaleright.costs.pretraining_run import Cheapest
-from scaleright.decisions.plan_runs import SPOT, signed
+from scaleright.decisions.plan_runs import SERVER_CHIPS, SPOT, signed
 from scaleright.decisions.post_training import Job, Tables, job
 from scaleright.decisions.post_training_evidence import real_runs
 from scaleright.decisions.two_chips import RENT, SPEED, spread_apart
 from scaleright.formulas import lookup
 from scaleright.information import Choice, spread_between
 from scaleright.market import PaidHour, rents_apart, unfixed, yearly_drift
-from scaleright.ops import first_case, item, where
+from scaleright.ops import first_case, item, maximum, where
 from scaleright.quantity import at, given, least, look_up, over, place_after
 from scaleright.quantity.lists import place_of_least
 from scaleright.ranges import Ends, interval_of
@@ -26,7 +26,7 @@ from scaleright.training.slowdowns import architecture_fitted
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 from scaleright.validation.in_common import KINDS, error_in_common
 
-OFFERED = (8, 16, 32, 64, 128, 256)
+OFFERED = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Numbers of chips that learn, as the chapter offers them."""
 ROLLOUT = ("writing", "longest answers")
 """Parts of a bill that are one rollout."""
@@ -35,14 +35,15 @@ NAN = float("nan")
 
 @lookup
 def kept_on(contract: Any, chips: Any) -> Any:
-    """Share of its time that a run on so many chips keeps [1]: on spot, servers are taken away and
-    it goes on from its last checkpoint; what stops other runs is in the time of real ones.
+    """Share of its time that a run on so many chips keeps [1]: on spot, servers are taken away, or
+    parts of one as often, and it goes on from its last checkpoint; what stops other runs is in the
+    time of real ones.
 
     >>> 0.5 < kept_on("spot", 64) < kept_on("spot", 8) < 1
     True
     """
     case = SimpleNamespace(**pretraining.reliability() | signed(SPOT))
-    return where(contract == SPOT, kept_share(case, chips), 1.0)
+    return where(contract == SPOT, kept_share(case, maximum(chips, SERVER_CHIPS)), 1.0)
 
 
 @dataclass(frozen=True)

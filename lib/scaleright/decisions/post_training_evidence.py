@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog import fact, model, remembered, table
+from scaleright.decisions.plan_runs import SERVER_CHIPS
 from scaleright.decisions.post_training import ALL, Tables, job
 from scaleright.formulas import lookup, search
 from scaleright.inference.engine_tables import engines_in
+from scaleright.market import hour
+from scaleright.market.rentals import rental_prices
 from scaleright.quantity.graph import value_of
 from scaleright.transformer.flops import inference_flop, training_flop
 from scaleright.transformer.parameters import parameters
@@ -161,6 +164,23 @@ def real_runs() -> RealRuns:
         figure(float((older["measured"] / older["predicted"]).median()), 3),
         len(older),
     )
+
+
+@lookup
+def below_a_server(name: str = "H100 SXM") -> tuple[int, int, int]:
+    """What stands behind runs on fewer chips than a server has: published runs of training on so
+    few, and of the sellers who make the price of a chip on demand how many list it alone, and all.
+
+    >>> runs, alone, sellers = below_a_server()
+    >>> runs > 0, 0 < alone <= sellers
+    (True, True)
+    """
+    trained, listed, price = table("measured/training"), rental_prices(), hour(name)
+    sold = listed[(listed["accelerator"] == name) & (listed["pricing"] == "on_demand")]
+    sold = sold[(sold["accelerators"] == 1) & (sold["date"] >= f"{price.since}")]
+    sellers = price.rows["provider"]
+    alone = int(sellers.isin(sold["provider"]).sum())
+    return int((trained["accelerators"] < SERVER_CHIPS).sum()), alone, len(sellers)
 
 
 @lookup
