@@ -13,6 +13,7 @@ array([2., 3.])
 
 import math
 import sys
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -198,6 +199,21 @@ def normal_cdf(a):
     (0.5, 0.95)
     """
     return _apply("cumulativeNormal", lambda z: math.erfc(-z / math.sqrt(2)) / 2, _normal_cdf, a)
+
+
+def _normal_quantile(a):
+    from scipy.special import ndtri  # heavy, and few formulas need it
+
+    return ndtri(a)
+
+
+def normal_quantile(a):
+    """Below what a standard normal variable is with probability a.
+
+    >>> normal_quantile(0.5), round(normal_quantile(0.95), 12)
+    (0.0, 1.644853626951)
+    """
+    return _apply("quantileNormal", NormalDist().inv_cdf, _normal_quantile, a)
 
 
 _CUBE_ROOT = graph.Operation("cube root", lambda a: a ** (1 / 3), lambda a: f"pow({a},1 / 3)")

@@ -161,6 +161,7 @@ class Study(Paid):
 
     places : runs at once
     run_hours : how long one whole run trains [h]
+    turns : how many times as long as one run it takes, in whole waves [1]
     days : how long it takes [d]
     """
 
@@ -169,6 +170,7 @@ class Study(Paid):
     cost: StudyCost
     places: Any
     run_hours: Any
+    turns: Any
     days: Any
 
     @property
@@ -233,7 +235,7 @@ class Desk:
             waiting=case.waiting,
             pay_usd_per_year=case.pay_usd_per_year,
         )
-        return Study(chips, step, hour, hours, cost, places, alone.total, days)
+        return Study(chips, step, hour, hours, cost, places, alone.total, turns, days)
 
     def in_time(self, accelerator_name: Any, width: Any = None) -> "Cluster":
         """The study on the cluster of an accelerator that does it for least by the deadline; for

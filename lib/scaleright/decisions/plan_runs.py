@@ -23,13 +23,14 @@ from scaleright.costs.pretraining_doubts import Doubts, kept_share, lasts
 from scaleright.costs.pretraining_run import Hour, Run
 from scaleright.costs.rent import compute_usd
 from scaleright.costs.whole_runs import TYPICAL, factors, whole_runs
-from scaleright.decisions.build_buy import arrival_days
+from scaleright.decisions.build_buy import arrival_days, lead_months
 from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_workload import LEAST_TOKENS
 from scaleright.formulas import lookup, search
 from scaleright.information import CERTAIN, spread_between
 from scaleright.market import cost_factor, hour, matmul_chips
+from scaleright.ops import exp, log, maximum, minimum, where
 from scaleright.quantity import at, evaluate, given
 from scaleright.scaling_laws.batches import CRITICAL
 from scaleright.training.layout import USUAL_FORMAT, training_format
@@ -50,6 +51,8 @@ NEAR = 0.05
 """Extra cost that hardly matters, where no deadline says how many chips: as `cluster_efficiency`
 has it [1].
 """
+NEVER, NEWTON = 1e6, 5
+"""A deadline like none [d], and steps of Newton to when a deadline is kept."""
 PRICE = "price of an hour"
 _FREE = {"batch": FREE, "rent_usd_per_hour": 0.0, "law": CRITICAL[0], "critical_batch": 0.0}
 _ALONE = {"checkpoint_minutes": 0.0, "shared_load": 0.0, "shared_chips": 65536, "job_days": 3.0}
@@ -385,12 +388,15 @@ def early(days: Any, spread: Any, deadline_days: float, bought: Any = False) -> 
     >>> round(early(10.0, 0.5, 20.0), 3), early(10.0, 0.5, 100.0, bought=True) < -1
     (1.386, True)
     """
-    low, high = np.full(np.shape(days), -CERTAIN), np.full(np.shape(days), CERTAIN)
-    for _ in range(50):
-        middle = (low + high) / 2
-        done = np.where(bought, arrival_days(middle), 0.0) + days * np.exp(middle * spread)
-        low, high = (np.where(done <= deadline_days, *of) for of in ((middle, low), (high, middle)))
-    return low if low.ndim else float(low)
+    deadline, slow = minimum(deadline_days, NEVER), spread_between(*lead_months())
+    found = log(deadline / days) / spread
+    come = minimum(found, log(deadline / arrival_days(0.0)) / slow)  # if the other took no time
+    found = where(bought, come, found)
+    for _ in range(NEWTON):  # the logarithm of the sum bends upward, and hardly
+        wait, done = where(bought, arrival_days(found), 0.0), days * exp(found * spread)
+        bend = (wait * slow + done * spread) / (wait + done)
+        found = found - log((wait + done) / deadline) / bend
+    return minimum(maximum(found, -CERTAIN), CERTAIN)
 
 
 @lookup

@@ -1,6 +1,5 @@
 """What helps where a study cannot be met: which limit breaks, by how much, and the least change."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import floor
 
@@ -18,8 +17,6 @@ from scaleright.units import duration, usd
 
 DAY_S = 86_400.0
 SURE = "as sure as the model: experiments were predicted within a third in the median"
-FACTORS = tuple(float(by) for by in np.geomspace(1.02, 1000.0, 120))
-"""By how much the work of a study is made less, the least first [1]."""
 LOWEST = {"variants": 2.0, "tokens": 1e8}
 
 
@@ -58,7 +55,7 @@ def unmet_study(question: Question, options: Options, work: str) -> Part:
     changes += [_dearer(of, options, there & (sure <= deadline))]
     if changes[1] is None and changes[2] is None:
         changes.append(_both(of, options, there, sure))
-    changes += [_fewer_variants(of, question), _fewer_tokens(of, question), *_lifted(question)]
+    changes += [*_fewer(of, question, options), *_lifted(question)]
     if not broken and paid.any():
         at = options.best(paid, days)
         kept = chance(_chance(options, at, deadline))
@@ -167,55 +164,18 @@ def _both(of: Workload, options: Options, there: np.ndarray, sure: np.ndarray) -
     return Relaxation(says, "deadline_days", days, share, {"budget_usd": cost})
 
 
-def _fewer_variants(of: Workload, question: Question) -> Relaxation | None:
-    whole, tokens = question.whole, float(question.values["tokens"])
-
-    def changed(by: float) -> tuple[Workload, float]:
-        return replace(of, variants=int(whole / by)), tokens
-
-    by = _least_factor(question, "variants", whole, changed)
-    if by is None:
-        return None
-    value = changed(by)[0].variants
-    says = f"compare {value:,} variants instead of {whole:,}"
-    return Relaxation(says, "variants", value, whole / float(value or 1) - 1)
-
-
-def _fewer_tokens(of: Workload, question: Question) -> Relaxation | None:
-    asked = float(question.values["tokens"])
-
-    def changed(by: float) -> tuple[Workload, float]:
-        tokens = rounded(asked / by, up=False)
-        return replace(of, tokens=tokens), tokens
-
-    by = _least_factor(question, "tokens", asked, changed)
-    if by is None:
-        return None
-    value = changed(by)[1]
-    says = f"train each run on {count(value)} tokens instead of {count(asked)}"
-    return Relaxation(says, "tokens", value, asked / value - 1)
-
-
-def _least_factor(
-    question: Question,
-    name: str,
-    asked: float,
-    changed: Callable[[float], tuple[Workload, float]],
-) -> float | None:
-    """The least of `FACTORS` by which less work keeps the limits; None where none does.
-
-    It is sought among studies on chips of one kind: mixed ones keep no less.
-    """
-    factors = [by for by in FACTORS if asked / by >= LOWEST[name]]
-
-    def keeps(by: float) -> bool:
-        other, tokens = changed(by)
-        return options_of(other, question.values["model"], tokens, mixed=False)[2] >= 0
-
-    if not factors or not keeps(factors[-1]):
-        return None
-    low, high = 0, len(factors) - 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if keeps(factors[middle]) else (middle + 1, high)
-    return factors[low]
+def _fewer(of: Workload, question: Question, options: Options) -> list[Relaxation]:
+    """Fewer variants, or fewer tokens of each: on chips of one kind, mixed ones keep no less."""
+    found, whole, tokens = [], question.whole, float(question.values["tokens"])
+    alone = options.allowed & (np.minimum(options.first, options.second) < 0)
+    if not alone.any():
+        return []
+    share, fewer = (float(np.max(options.alone(name)[alone])) for name in ("share", "fewer"))
+    if fewer >= LOWEST["variants"]:
+        says = f"compare {fewer:,.0f} variants instead of {whole:,}"
+        found.append(Relaxation(says, "variants", int(fewer), whole / fewer - 1))
+    if tokens * share >= LOWEST["tokens"]:
+        value = rounded(tokens * share, up=False)
+        says = f"train each run on {count(value)} tokens instead of {count(tokens)}"
+        found.append(Relaxation(says, "tokens", value, tokens / value - 1))
+    return found

@@ -14,8 +14,6 @@ import numpy as np
 from scaleright.catalog import model
 from scaleright.costs import pretraining
 from scaleright.costs.experiment_steps import ExperimentSteps, widths
-from scaleright.costs.pretraining_doubts import kept_share
-from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions.ablation_evidence import per_tenfold
 from scaleright.decisions.ablation_study import (
     NODE_CHIPS,
@@ -28,25 +26,23 @@ from scaleright.decisions.ablation_study import (
 )
 from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.plan_parts import Asked
-from scaleright.decisions.plan_runs import (
-    BUY,
-    SPOT,
-    bought_for,
-    installed_price,
-    read_at,
-    running_share,
-    signed,
-    spread_of_luck,
+from scaleright.decisions.plan_runs import BUY, NEVER, SPOT, read_at
+from scaleright.decisions.plan_study_rows import (
+    IDLE,
+    ON_DEMAND,
+    OWN,
+    RENT,
+    WIDTHS,
+    Weighed,
+    idle_share,
+    pauses,
 )
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import lookup, search
-from scaleright.information import spread_between
 from scaleright.quantity import given
 from scaleright.training.layout import training_format
 from scaleright.units import figure
 
-WIDTHS = ("1 chip", "2 chips", "4 chips", "8 chips", "16 chips")
-"""What a run may be put on."""
 OWN_NODES = (
     *(chips / NODE_CHIPS for chips in range(1, NODE_CHIPS)),
     *range(1, 17),
@@ -57,19 +53,21 @@ PARTS = 12
 """Ways to part the variants between chips that are owned and others, evenly and by ratios."""
 LONGEST_DAYS = 365.0
 """The longest deadline that the chapter takes [d]."""
+NO_BUDGET = 1e12
+"""A budget that binds nothing [USD]."""
 TARGET = "OLMo-2-7B"
 """The large model that a study is for."""
 USUAL: Mapping[str, Any] = {
     "halvings": 0,
     "survive": 0.5,
     "after_a_cut": "continue",
-    "contract": "on demand",
+    "contract": ON_DEMAND,
     "rest_of_term": "used by others",
     "seller": "median",
     "failed": 0.05,
     "evaluation": 0.05,
     "loading": 0.02,
-    "idle": 0.1,
+    "idle": IDLE,
     "storage": 0.03,
     "waiting": 0.5,
     "target": TARGET,
@@ -90,6 +88,7 @@ class Question:
 
     of, values : the workload, and the parameters of the chapter
     on : the study on the case's `nodes` of its accelerator; mine : on those that the chapter takes
+    weighed : the first, as a plan weighs it; share, fewer : as of `Clusters`
     span, decision : where the bill of the first may lie; what the study decides
     steps, names : of the runs, and the platforms of which they are known
     """
@@ -97,6 +96,9 @@ class Question:
     of: Workload
     values: Mapping[str, Any]
     on: Study
+    weighed: Weighed
+    share: Any
+    fewer: Any
     mine: Cluster
     span: Range
     decision: Decision
@@ -111,17 +113,23 @@ class Question:
         values |= {"deadline_days": min(of.deadline_days or LONGEST_DAYS, LONGEST_DAYS)}
         steps = ExperimentSteps.of([name], [TARGET])
         more = {"accelerator": "H100 SXM", "run_on": "8 chips", "rent_usd_per_hour": 0.0}
-        more |= {"paid": "rent", "nodes": 1.0}
+        more |= {"paid": RENT, "way": RENT, "nodes": 1.0}
         more |= {"pay_usd_per_year": pretraining.project()["pay_usd_per_year"]}
         more |= {"misordered_per_tenfold": per_tenfold().best}
         every = {**values, **USUAL, **more}
         case = SimpleNamespace(**{name: given(name, it) for name, it in every.items()})
         desk = Desk.of(case, steps)
         on = desk.on(case.accelerator, case.nodes)
+        luck = pauses().row(case.contract, case.run_on).luck
+        weighed = Weighed.of(on, case.accelerator, case.way, luck, case.tuning)
+        late = NormalDist().inv_cdf(of.deadline_chance)
+        limits = of.deadline_days or NEVER, of.budget_usd or NO_BUDGET
+        share = weighed.share_within(late, *limits)
+        fewer = weighed.variants_within(share, case.seeds, case.failed)
         mine = desk.in_time(case.accelerator)
         span = Range.of(desk, case.accelerator, case.nodes, on)
         decision = Decision.of(case, steps, on.usd, desk.plan.started)
-        return cls(of, values, on, mine, span, decision, steps.names)
+        return cls(of, values, on, weighed, share, fewer, mine, span, decision, steps.names)
 
     @property
     def whole(self) -> int:
@@ -146,6 +154,7 @@ class Clusters:
     days, waiting : how long it takes [d], and what people cost who wait for it [USD]
     spread : standard deviation of the logarithm of its time [1]
     seen, bought : whether the fit has seen its architecture; chips that are bought for it [1]
+    share, fewer : how much of the work of each run keeps the limits, and how many variants do [1]
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -156,6 +165,8 @@ class Clusters:
     spread: np.ndarray
     seen: np.ndarray
     bought: np.ndarray
+    share: np.ndarray
+    fewer: np.ndarray
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -169,39 +180,22 @@ def clusters(
 
     paid : "rent", on demand or on spot; "own", what is there already; `BUY`
     """
-    contracts = (USUAL["contract"], SPOT) if paid == "rent" else (USUAL["contract"],)
-    pauses = {of: (idle_share(*of), _luck(*of)) for of in product(contracts, WIDTHS)}
+    contracts = (ON_DEMAND, SPOT) if paid == RENT else (ON_DEMAND,)
     rows: list[dict[str, Any]] = [
         {"accelerator": chip, "run_on": width, "contract": contract, "nodes": float(many)}
-        | {"variants": part, "idle": pauses[contract, width][0]}
-        | {"paid": "rent" if paid == "rent" else "own"}
+        | {"variants": part, "idle": idle_share(contract, width)}
+        | {"paid": RENT if paid == RENT else OWN}
         for chip, width, contract, many, part in product(chips, WIDTHS, contracts, nodes, parts)
         if many * NODE_CHIPS >= widths()[width]
     ]
-    on, trust = question.on, question.on.step.trust
-    wanted = {"usd": on.usd, "days": on.days, "waiting": on.cost.waiting_usd, "seen": trust.seen}
-    wanted |= {"quick": trust["error_low"], "slow": trust["error_high"], "owned": on.hour.owned}
+    of, wanted = question.weighed, {}
+    for name in ("usd", "cash", "days", "waiting", "spread", "seen", "bought"):
+        wanted[name] = getattr(of, name)
+    wanted |= {"share": question.share, "fewer": question.fewer}
     case = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
-    found = read_at(wanted, case) if rows else dict.fromkeys(wanted, np.array([]))
+    found = read_at(wanted, case | {"way": paid}) if rows else dict.fromkeys(wanted, np.array([]))
     at = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
-    real = whole_runs(question.of.tuning)
-    pace = spread_between(np.minimum(at["quick"], real.low), np.maximum(at["slow"], real.high))
-    luck = np.array([pauses[row["contract"], row["run_on"]][1] for row in rows])
-    machines, waiting = at["usd"] - at["waiting"], at["waiting"]
-    bought, share, price = np.zeros(len(rows)), np.ones(len(rows)), np.zeros(len(rows))
-    named = [(row["accelerator"], round(row["nodes"] * NODE_CHIPS)) for row in rows]
-    if paid != "rent":
-        machines = np.where(at["owned"].astype(bool), machines, np.nan)
-    if paid == "own":
-        share = np.array([running_share(chip) for chip, _ in named])
-    elif paid == BUY:
-        bought = np.array([float(bought_for(*of)) for of in named])
-        share = bought / np.array([many for _, many in named])
-        price = np.array([installed_price(chip) for chip, _ in named])
-    usd = machines * share + waiting
-    cash = np.maximum(bought * price + waiting, usd)
-    seen = at["seen"].astype(bool) | (paid == "own")
-    return Clusters(rows, usd, cash, at["days"], waiting, np.hypot(pace, luck), seen, bought)
+    return Clusters(rows, **at | {"seen": at["seen"].astype(bool)})
 
 
 @dataclass(frozen=True)
@@ -230,8 +224,8 @@ class Options:
         chips = [it for it in question.names if of.accelerator in {None, it}]
         many = [it for it in OWN_NODES if it * NODE_CHIPS <= of.owned_chips] if mine else []
         parts = [whole, *(parted(whole) if mine and mixed else ())]
-        own = clusters(question, "own", [mine] if mine else [], many, parts)
-        paid = BUY if of.data == STAYS else "rent"
+        own = clusters(question, OWN, [mine] if mine else [], many, parts)
+        paid = BUY if of.data == STAYS else RENT
         rest = [whole, *(whole - part for part in parts[1:])]
         other = clusters(question, paid, chips, NODES, dict.fromkeys(rest))
         first, second = _pairs(own, other, whole)
@@ -248,6 +242,11 @@ class Options:
         seen = there & np.logical_and(*of_both("seen", 1.0))
         allowed = seen if seen.any() else there
         return cls(own, other, first, second, usd, cash, days, spread, allowed)
+
+    def alone(self, name: str) -> np.ndarray:
+        """Something of `Clusters` for those on chips of one kind; of the second for others."""
+        mine, its = (np.append(getattr(of, name), np.nan) for of in (self.own, self.other))
+        return np.where(self.second < 0, mine[self.first], its[self.second])
 
     def sure_days(self, chance: float) -> np.ndarray:
         """Within which time each is done with so much certainty [d]."""
@@ -346,31 +345,6 @@ def parted(whole: int) -> list[int]:
         return []
     even, few = (of(2, whole - 2, PARTS) for of in (np.linspace, np.geomspace))
     return sorted({round(float(of)) for of in (*even, *few)})
-
-
-@lookup
-def idle_share(contract: str, width: str) -> float:
-    """Share of a cluster's time in which no run trains [1]; on spot with what a run loses when its
-    servers are taken away: it goes on from its last checkpoint.
-
-    >>> idle_share("on demand", "8 chips"), 0.1 < idle_share("spot", "8 chips") < 0.2
-    (0.1, True)
-    """
-    usual = float(USUAL["idle"])
-    if contract != SPOT:
-        return usual
-    # a server is taken away whole, and stops what runs on a part of it
-    case = SimpleNamespace(**pretraining.reliability() | signed(SPOT))
-    kept = float(kept_share(case, max(widths()[width], NODE_CHIPS)))
-    return figure(1 - (1 - usual) * kept, 4)
-
-
-def _luck(contract: str, width: str) -> float:
-    """Standard deviation that interruptions give the logarithm of the time of a run [1]."""
-    if contract != SPOT:
-        return 0.0
-    often = signed(SPOT)["chip_hours_per_interruption"]
-    return spread_of_luck(max(widths()[width], NODE_CHIPS), often)
 
 
 @dataclass(frozen=True)
