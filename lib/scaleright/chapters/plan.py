@@ -17,6 +17,7 @@ from scaleright.ops import first_case, where
 
 BILL = "USD, a year or the whole run"
 SERVICE = "your own service"
+STUDY = "your own study"
 OWN = {
     SERVICE: (
         "model",
@@ -31,6 +32,16 @@ OWN = {
         "pace_tokens_per_s",
         "ttft_s",
         "spare_engines",
+    ),
+    STUDY: (
+        "proxy_model",
+        "variants",
+        "seeds",
+        "tokens",
+        "deadline_days",
+        "deadline_chance",
+        "data",
+        "region",
     ),
 }
 """Works of the reader's own by the words for them in the page's menu, with the parameters that each
@@ -47,12 +58,15 @@ MENU = {
     "an impossible training run": "impossible",
 }
 """Presets by the words for them in the page's menu."""
+TOKENS = dict.fromkeys((*OWN, *MENU), 2e10)
+"""Tokens to train on by workload, where the reader sets none [token]."""
 NAN = float("nan")
 
 
 def controls(case: Any) -> Controls:
     """The controls of the page: those that the chosen workload takes."""
-    return charts.controls(case).only("workload", OWN)
+    asked = {words: {"tokens": of} for words, of in TOKENS.items()}
+    return charts.controls(case).only("workload", OWN).follow("workload", asked)
 
 
 def rows(offered: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from scaleright import ops
 from scaleright.costs.training_fleet import left_out
 from scaleright.decisions.build_buy import arrives
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
@@ -18,6 +19,8 @@ from scaleright.decisions.plan_training_found import wait_days
 from scaleright.decisions.plan_workload import LEAVES, Workload
 from scaleright.decisions.post_training_evidence import real_runs
 from scaleright.formulas import lookup
+from scaleright.ops import log10
+from scaleright.quantity import Quantity
 from scaleright.units import duration, figure, usd
 
 DAY_S = 86_400.0
@@ -44,16 +47,15 @@ def basis(of: Workload) -> str:
 
 
 @lookup
-def rounded(value: float, up: bool) -> float:
-    """A limit that can be said in three digits and is still enough.
+def rounded(value: Any, up: bool) -> Any:
+    """A limit that can be said in three digits and is still enough; a quantity or not.
 
     >>> rounded(12.3456, True), rounded(12.3456, False), rounded(1e12, False)
     (12.4, 12.3, 1000000000000.0)
     """
-    near = figure(value, 3)
-    if (near >= value) if up else (near <= value):
-        return near
-    return figure(value * (1.005 if up else 0.995), 3)
+    step = 10.0 ** (ops.floor(log10(value)) - 2)
+    near = ops.ceil(value / step - 1e-9) if up else ops.floor(value / step + 1e-9)
+    return near * step if isinstance(value, Quantity) else figure(near * step, 3)
 
 
 @lookup

@@ -23,7 +23,7 @@ from scaleright.costs.pretraining_doubts import Doubts, kept_share, lasts
 from scaleright.costs.pretraining_run import Hour, Run
 from scaleright.costs.rent import compute_usd
 from scaleright.costs.whole_runs import TYPICAL, factors, whole_runs
-from scaleright.decisions.build_buy import arrival_days, lead_months
+from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_workload import LEAST_TOKENS
@@ -51,9 +51,9 @@ NEAR = 0.05
 """Extra cost that hardly matters, where no deadline says how many chips: as `cluster_efficiency`
 has it [1].
 """
-NEVER, NEWTON = 1e6, 5
-"""A deadline like none [d], and steps of Newton to when a deadline is kept."""
 PRICE = "price of an hour"
+NEWTON = 8
+"""Steps of Newton's method to a chance, of which each doubles its digits."""
 _FREE = {"batch": FREE, "rent_usd_per_hour": 0.0, "law": CRITICAL[0], "critical_batch": 0.0}
 _ALONE = {"checkpoint_minutes": 0.0, "shared_load": 0.0, "shared_chips": 65536, "job_days": 3.0}
 """What that chapter has where nothing else is asked: any batch, and chips of the run's own."""
@@ -379,7 +379,7 @@ def spread_of_luck(chips: float, chip_hours_per_interruption: float) -> float:
 
 
 @lookup
-def early(days: Any, spread: Any, deadline_days: float, bought: Any = False) -> Any:
+def early(days: Any, spread: Any, deadline_days: Any, bought: Any = False) -> Any:
     """By how many standard deviations a run may take longer than in the middle and is done in time
     [1]; of chips that are bought, which come as much later: no mix of both is less sure.
 
@@ -388,15 +388,13 @@ def early(days: Any, spread: Any, deadline_days: float, bought: Any = False) -> 
     >>> round(early(10.0, 0.5, 20.0), 3), early(10.0, 0.5, 100.0, bought=True) < -1
     (1.386, True)
     """
-    deadline, slow = minimum(deadline_days, NEVER), spread_between(*lead_months())
-    found = log(deadline / days) / spread
-    come = minimum(found, log(deadline / arrival_days(0.0)) / slow)  # if the other took no time
-    found = where(bought, come, found)
-    for _ in range(NEWTON):  # the logarithm of the sum bends upward, and hardly
-        wait, done = where(bought, arrival_days(found), 0.0), days * exp(found * spread)
-        bend = (wait * slow + done * spread) / (wait + done)
-        found = found - log((wait + done) / deadline) / bend
-    return minimum(maximum(found, -CERTAIN), CERTAIN)
+    late = log(arrival_days(1.0) / arrival_days(0.0))
+    z = 0.0 * days
+    for _ in range(NEWTON):  # the logarithm of the time is convex in it
+        wait, run = where(bought, arrival_days(z), 0.0), days * exp(z * spread)
+        steep = maximum((wait * late + run * spread) / (wait + run), 1e-9)
+        z = minimum(maximum(z + log(deadline_days / (wait + run)) / steep, -CERTAIN), CERTAIN)
+    return z
 
 
 @lookup

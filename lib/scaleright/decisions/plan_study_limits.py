@@ -9,7 +9,7 @@ from scaleright.decisions.build_buy import arrives
 from scaleright.decisions.plan_limits import LIFTED, rounded, soonest, unmet
 from scaleright.decisions.plan_parts import Part, Relaxation, chance, count
 from scaleright.decisions.plan_runs import BUY, SPOT, early
-from scaleright.decisions.plan_study_ways import NODE_CHIPS, Options, Question, options_of
+from scaleright.decisions.plan_study_ways import FREE, NODE_CHIPS, Options, Question, options_of
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import lookup, search
 from scaleright.ops import normal_cdf
@@ -37,7 +37,7 @@ def unmet_study(question: Question, options: Options, work: str) -> Part:
     of, there = question.of, options.allowed
     if not there.any():
         return _nowhere(question, work)
-    deadline, budget = of.deadline_days or np.inf, of.budget_usd or np.inf
+    deadline, budget = of.deadline_days or FREE, of.budget_usd or FREE
     sure = options.sure_days(of.deadline_chance)
     fast, cheap = options.best(there, options.days), options.best(there, options.cash)
     cash, days = options.cash, options.days

@@ -13,12 +13,28 @@ from scaleright.costs.experiment_steps import ExperimentSteps, widths
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.ablation_evidence import per_tenfold
 from scaleright.decisions.ablation_study import NODE_CHIPS, NODES, Decision, Desk, Range
-from scaleright.decisions.plan_runs import BUY, SPOT, early
-from scaleright.decisions.plan_study_rows import ON_DEMAND, RENT, WIDTHS, Weighed, owned_chips, pauses
+from scaleright.decisions.plan_runs import BUY, NEAR, SPOT, early
+from scaleright.decisions.plan_study_rows import (
+    ON_DEMAND,
+    RENT,
+    WIDTHS,
+    Weighed,
+    owned_chips,
+    pauses,
+)
 from scaleright.decisions.plan_study_ways import LONGEST_DAYS, USUAL
 from scaleright.decisions.plan_workload import STAYS
 from scaleright.information import probability_cheaper, spread_between
-from scaleright.ops import exp, item, maximum, minimum, normal_cdf, normal_quantile, where
+from scaleright.ops import (
+    exp,
+    first_case,
+    item,
+    maximum,
+    minimum,
+    normal_cdf,
+    normal_quantile,
+    where,
+)
 from scaleright.quantity import choose, given, least, over
 from scaleright.quantity.lists import place_of_least, word_at
 
@@ -56,6 +72,10 @@ class Bill:
         place = place_of_least(self.at[column])
         return place, item(self.at[column], place)
 
+    def value(self, column: str, place: Any) -> Any:
+        """A column at a place."""
+        return item(self.at[column], place)
+
     def cluster(self, place: Any) -> dict[str, Any]:
         """Chip, width, contract and how it is paid of a place, as words, and the nodes."""
         words = {name: word_at(of, place) for name, of in self.rows.items() if name != "nodes"}
@@ -66,7 +86,8 @@ class Bill:
 class StudyWays:
     """A study of a case that follows the controls.
 
-    case, late : its parameters; by how many standard deviations a run may be late and is in time
+    case, steps : its parameters, and the steps of its runs
+    late : by how many standard deviations a run may be late and is in time
     bill : every cluster; there : whether one keeps the limits
     taken : chip, width, contract, how it is paid, and nodes: of the cheapest that keeps the limits,
         or of the cheapest of all
@@ -78,6 +99,7 @@ class StudyWays:
     """
 
     case: Any
+    steps: ExperimentSteps
     late: Any
     bill: Bill
     there: Any
@@ -99,7 +121,7 @@ class StudyWays:
         late = normal_quantile(case.deadline_chance)
         bill = _bill(case, steps, late)
         place, _ = bill.least("best")
-        taken = bill.cluster(where(place >= 0, place, bill.least("cheap")[0]))
+        taken = bill.cluster(where(place >= 0, place, bill.least("cash")[0]))
         mine = _case(case, **taken)
         desk = Desk.of(mine, steps)
         on = desk.on(taken["chip"], taken["nodes"])
@@ -115,6 +137,7 @@ class StudyWays:
         spread = where(buys, price, spread_between(*ends))
         return cls(
             case,
+            steps,
             late,
             bill,
             place >= 0,
@@ -130,17 +153,26 @@ class StudyWays:
         )
 
     @property
-    def cheapest_cash(self) -> Any:
-        """What the cheapest study of all takes [USD]."""
-        return self.bill.least("cheap")[1]
+    def idle(self) -> Any:
+        """Share of the cluster's time in which no run trains [1]."""
+        return pauses().row(self.taken["contract"], self.taken["width"]).idle
 
-    def rivals(self, names: tuple[str, ...]) -> list[tuple[Any, Any]]:
-        """The cheapest study on each other platform in time, the cheapest first: chip and cost
+    @property
+    def on(self) -> dict[str, Any]:
+        """The cheapest study on each platform in time [USD]; NaN where there is none."""
+        return {name: self.bill.least(_column(name))[1] for name in self.steps.names}
+
+    def seen(self, chip: Any) -> Any:
+        """Whether the fit has seen the architecture of a platform."""
+        known = {name: self.steps.trust.row("dense", name, BF16).seen for name in self.steps.names}
+        return first_case([(chip == name, of) for name, of in known.items()], False)
+
+    def rivals(self) -> list[tuple[Any, Any]]:
+        """The cheapest study on the next four platforms in time, the cheapest first: chip and cost
         [USD]; no word and NaN where there are no more.
         """
         found: list[tuple[Any, Any]] = []
-        left = {name: self.bill.least(_column(name))[1] for name in names}
-        left = {of: where(self.taken["chip"] == of, NAN, usd) for of, usd in left.items()}
+        left = {of: where(self.taken["chip"] == of, NAN, usd) for of, usd in self.on.items()}
         for _ in range(4):
             found.append(least(left))
             left = {of: where(found[-1][0] == of, NAN, usd) for of, usd in left.items()}
@@ -153,7 +185,8 @@ def _column(chip: str) -> str:
 
 def _case(case: Any, chip: Any, width: Any, contract: Any, paid: Any, **other: Any) -> Any:
     """A case of the chapter on what an experiment costs."""
-    usual = {name: of for name, of in USUAL.items()} | {
+    usual = {
+        **USUAL,
         "pay_usd_per_year": pretraining.project()["pay_usd_per_year"],
         "misordered_per_tenfold": per_tenfold().best,
         "rent_usd_per_hour": 0.0,
@@ -197,15 +230,14 @@ def _bill(case: Any, steps: ExperimentSteps, late: Any) -> Bill:
         "best": (mine & soon & paid_for, key),
         "other": (there & ~open_ & (paid == RENT) & soon & paid_for, of.usd),
         "quick": (mine, of.days),
-        "cheap": (mine, of.cash),
         "sure": (mine & paid_for, sure),
         "dear": (mine & soon, of.cash),
         "both": (mine, maximum(sure / deadline, of.cash / budget)),
-        "chance": (mine & paid_for, -late_by),
+        "late": (mine & paid_for, -late_by),
         "share": (mine, -share),
         "fewer": (mine, -fewer),
+        "sure_days": (mine, sure),
         "cash": (mine, of.cash),
-        "days": (mine, of.days),
     }
     for (how, under), name in PAID.items():
         asked = mine & soon & (paid == how) & (contract == under)
@@ -213,7 +245,10 @@ def _bill(case: Any, steps: ExperimentSteps, late: Any) -> Bill:
     for name in steps.names:
         columns[_column(name)] = open_ & (of.usd > 0) & soon & (chip == name), of.usd
     wanted = {name: where(when, value, NAN) for name, (when, value) in columns.items()}
-    return Bill(rows, over("studies", {row[name]: of for name, of in rows.items()}, wanted))
+    listed = {row[name]: of for name, of in rows.items()}
+    bill = Bill(rows, over("studies", listed, wanted))
+    near = mine & paid_for & (sure <= (1 + NEAR) * bill.least("sure")[1])
+    return Bill(rows, bill.at | over("soon", listed, {"near": where(near, of.cash, NAN)}))
 
 
 def _changed(

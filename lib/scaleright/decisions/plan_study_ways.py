@@ -26,7 +26,7 @@ from scaleright.decisions.ablation_study import (
 )
 from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.plan_parts import Asked
-from scaleright.decisions.plan_runs import BUY, NEVER, SPOT, read_at
+from scaleright.decisions.plan_runs import BUY, SPOT, read_at
 from scaleright.decisions.plan_study_rows import (
     IDLE,
     ON_DEMAND,
@@ -53,8 +53,8 @@ PARTS = 12
 """Ways to part the variants between chips that are owned and others, evenly and by ratios."""
 LONGEST_DAYS = 365.0
 """The longest deadline that the chapter takes [d]."""
-NO_BUDGET = 1e12
-"""A budget that binds nothing [USD]."""
+FREE = 1e12
+"""A deadline [d], or a budget [USD], that binds nothing."""
 TARGET = "OLMo-2-7B"
 """The large model that a study is for."""
 USUAL: Mapping[str, Any] = {
@@ -123,7 +123,7 @@ class Question:
         luck = pauses().row(case.contract, case.run_on).luck
         weighed = Weighed.of(on, case.accelerator, case.way, luck, case.tuning)
         late = NormalDist().inv_cdf(of.deadline_chance)
-        limits = of.deadline_days or NEVER, of.budget_usd or NO_BUDGET
+        limits = of.deadline_days or FREE, of.budget_usd or FREE
         share = weighed.share_within(late, *limits)
         fewer = weighed.variants_within(share, case.seeds, case.failed)
         mine = desk.in_time(case.accelerator)
