@@ -208,10 +208,10 @@ def _normal_quantile(a):
 
 
 def normal_quantile(a):
-    """Below what a standard normal variable is with probability a.
+    """Below which value a standard normal variable is with probability a: `normal_cdf` undone.
 
-    >>> normal_quantile(0.5), round(normal_quantile(0.95), 12)
-    (0.0, 1.644853626951)
+    >>> normal_quantile(0.5), round(normal_quantile(0.95), 9)
+    (0.0, 1.644853627)
     """
     return _apply("quantileNormal", NormalDist().inv_cdf, _normal_quantile, a)
 

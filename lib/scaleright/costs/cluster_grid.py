@@ -84,14 +84,24 @@ class Grid:
     def of(
         cls,
         models: Iterable[str] = MODELS,
-        precisions: Iterable[str] = PRECISIONS,
+        precisions: Iterable[str] | Mapping[str, Iterable[str]] = PRECISIONS,
         only: str = "",
     ) -> "Grid":
-        """That of several models in some formats, on all chips or on `only` one."""
+        """That of several models in some formats, on all chips or on `only` one; in formats by
+        model as typical runs go alone.
+        """
         names = [*dict.fromkeys(models)]
-        better, forms = overlapping(names), tuple(precisions)
+        if isinstance(precisions, Mapping):
+            better, by = dict[str, str](), {name: sorted(of) for name, of in precisions.items()}
+            forms = tuple(dict.fromkeys(form for of in by.values() for form in of))
+        else:
+            better, forms = overlapping(names), tuple(precisions)
+            by = dict.fromkeys(names, forms)
         asked = [
-            (name, key, form) for name in names for key in (name, better[name]) for form in forms
+            (name, key, form)
+            for name in names
+            for key in dict.fromkeys((name, better.get(name, name)))
+            for form in by[name]
         ]
         rows = {
             (key, form, chip): of

@@ -14,7 +14,15 @@ from scaleright import ops
 from scaleright.costs.training_fleet import left_out
 from scaleright.decisions.build_buy import arrives
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
-from scaleright.decisions.plan_runs import BUY, NEAR, SPOT, Runs, Ways, runs_of
+from scaleright.decisions.plan_runs import (
+    BUY,
+    NEAR,
+    SPOT,
+    Runs,
+    Ways,
+    most_tokens,
+    runs_of,
+)
 from scaleright.decisions.plan_training_found import wait_days
 from scaleright.decisions.plan_workload import LEAVES, Workload
 from scaleright.decisions.post_training_evidence import real_runs
@@ -236,6 +244,13 @@ def _fewer(
     if not (of.deadline_days or of.budget_usd):
         return None
     amount, asked = runs.amount, runs.amount.asked
+    if isinstance(runs, Runs):
+        mine = there & _of_contract(runs, ways)
+        more = np.array([row["tokens"] for row in ways.rows]) / asked
+        every = most_tokens(asked, more, ways, left, of.budget_usd or np.inf)
+        at = _place(-every, mine)
+        tokens = rounded(float(every[at]), up=False) if mine.any() and every[at] > 0 else 0.0
+        return _on_fewer(amount, tokens, named_run(ways, at)) if tokens >= amount.least else None
     kept = _clusters(runs, ways, there)
 
     def fits(tokens: float) -> int | None:
@@ -254,12 +269,20 @@ def _fewer(
         low, high = (low, middle) if fits(float(np.exp(middle))) is None else (middle, high)
     tokens = max(float(floor(rounded(float(np.exp(low)), up=False))), amount.least)
     at = fits(tokens)
-    if at is None:
-        return None
-    named = named_run(found[tokens][0], at)
+    return None if at is None else _on_fewer(amount, tokens, named_run(found[tokens][0], at))
+
+
+def _on_fewer(amount: Any, tokens: float, named: str) -> Relaxation:
+    """So much less work, on a run of this name."""
+    asked = amount.asked
     says = f"{amount.says.format(count(tokens))} instead of {count(asked)}: {named}"
     value = tokens if amount.parameter == "tokens" else int(tokens)
     return Relaxation(says, amount.parameter, value, asked / tokens - 1)
+
+
+def _of_contract(runs: Any, ways: Ways) -> np.ndarray:
+    """Which ways are under the contract of some runs."""
+    return np.array([row["contract"] == runs.values["contract"] for row in ways.rows])
 
 
 def _clusters(runs: Any, ways: Ways, allowed: np.ndarray) -> set[tuple[str, int]]:

@@ -19,10 +19,10 @@ from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.platforms import BATCHES, FREE
 from scaleright.costs.pretraining import people_usd, pretraining_usd, run_chip_hours
-from scaleright.costs.pretraining_doubts import Doubts, kept_share, lasts
+from scaleright.costs.pretraining_doubts import Doubts, kept_share
 from scaleright.costs.pretraining_run import Hour, Run
 from scaleright.costs.rent import compute_usd
-from scaleright.costs.whole_runs import TYPICAL, factors, whole_runs
+from scaleright.costs.whole_runs import TYPICAL, as_tuned, factors
 from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
 from scaleright.decisions.plan_parts import Asked
@@ -30,9 +30,9 @@ from scaleright.decisions.plan_workload import LEAST_TOKENS
 from scaleright.formulas import lookup, search
 from scaleright.information import CERTAIN, spread_between
 from scaleright.market import cost_factor, hour, matmul_chips
-from scaleright.ops import exp, log, maximum, minimum, where
-from scaleright.quantity import at, evaluate, given
-from scaleright.scaling_laws.batches import CRITICAL
+from scaleright.ops import ceil, exp, log, maximum, minimum, sqrt, where
+from scaleright.quantity import at, choose, evaluate, given
+from scaleright.scaling_laws.batches import CRITICAL, laws, share_of_tokens
 from scaleright.training.layout import USUAL_FORMAT, training_format
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, figure
 
@@ -54,8 +54,8 @@ has it [1].
 PRICE = "price of an hour"
 NEWTON = 8
 """Steps of Newton's method to a chance, of which each doubles its digits."""
-_FREE = {"batch": FREE, "rent_usd_per_hour": 0.0, "law": CRITICAL[0], "critical_batch": 0.0}
-_ALONE = {"checkpoint_minutes": 0.0, "shared_load": 0.0, "shared_chips": 65536, "job_days": 3.0}
+FREELY = {"batch": FREE, "rent_usd_per_hour": 0.0, "law": CRITICAL[0], "critical_batch": 0.0}
+ALONE = {"checkpoint_minutes": 0.0, "shared_load": 0.0, "shared_chips": 65536, "job_days": 3.0}
 """What that chapter has where nothing else is asked: any batch, and chips of the run's own."""
 
 
@@ -152,6 +152,114 @@ def _free_of_contract(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: of for name, of in values.items() if name not in signed(SPOT)}
 
 
+@lookup
+def most_tokens(tokens: Any, more: Any, run: Any, left_days: Any, budget_usd: Any) -> Any:
+    """On how many tokens a run keeps its time and its budget; 0 where what it buys is too dear.
+
+    tokens, more : of the whole run, as it would take at a small batch [token], and those that it
+        takes over them [1]
+    run : its days, usd and cash; left_days, budget_usd : what there is
+    """
+    exponent = float(laws()[CRITICAL[0]]["exponent"])
+    share = minimum(minimum(left_days / run.days, budget_usd / run.usd), 1.0)
+    dear = (run.cash > run.usd) & (run.cash > budget_usd)
+    some = (share > 0) & ~dear
+    return where(some, tokens * share_of_tokens(where(some, share, 1.0), more, exponent), 0.0)
+
+
+@dataclass(frozen=True)
+class PaidRun:
+    """A run as a plan pays for it.
+
+    usd, days, seen, owned, spread, cash, bought, billed : as of `Ways`, here quantities
+    there : whether it is possible, and gets done within `LONGEST` even if it is interrupted far
+        more often than usual
+    """
+
+    usd: Any
+    days: Any
+    seen: Any
+    owned: Any
+    spread: Any
+    cash: Any
+    bought: Any
+    billed: Any
+    there: Any
+
+    @classmethod
+    def of(cls, setting: Setting, plan: Plan, buys: Any) -> Self:
+        """That of a plan of a setting; buys : whether its chips are bought for it."""
+        case, run = setting.case, plan.run
+        trusted, own = run.step.trust, (case.paid == "own") & ~_truth(buys)
+        chip = to_own(case.accelerator)
+        bought = where(buys, chip.bought(run.chips), 0.0)
+        worn = run.usd * bought / run.chips  # a chip that idles costs as much
+        # what chips that are owned already cost to buy is paid already
+        usd = where(buys, worn, run.usd * where(own, chip.running, 1.0))
+        cash = where(bought > 0, maximum(bought * chip.price, usd), usd)
+        quick = minimum(trusted["error_low"], as_tuned(case.tuning, lambda runs: runs.low))
+        slow = maximum(trusted["error_high"], as_tuned(case.tuning, lambda runs: runs.high))
+        kept = kept_share(case, run.chips, given("luck", "usual"))
+        better, worse = (at(kept, luck=luck) for luck in ("better", "worse"))
+        off, luck = spread_between(quick, slow), spread_between(1 / better, 1 / worse)
+        there = plan.allowed & (worse > 0) & (plan.days <= LONGEST)
+        spread = sqrt(off**2 + luck**2)
+        return cls(
+            usd,
+            plan.days,
+            trusted.seen,
+            run.hour.owned,
+            spread,
+            cash,
+            bought,
+            run.usd,
+            there,
+        )
+
+
+_PAID = ("usd", "days", "seen", "owned", "spread", "cash", "bought", "billed")
+
+
+def _truth(value: Any) -> Any:
+    """A truth value of which `~` makes the other one."""
+    return np.bool_(value) if isinstance(value, bool) else value
+
+
+@dataclass(frozen=True)
+class ToOwn:
+    """What it takes to own a chip that clusters are built of.
+
+    each : how many come together [1]; price : of one as installed [USD]
+    running : see `running_share` [1]
+    """
+
+    each: Any
+    price: Any
+    running: Any
+
+    def bought(self, chips: Any) -> Any:
+        """How many are bought for so many [1]."""
+        return ceil(chips / self.each) * self.each
+
+
+@lookup
+def to_own(accelerator_name: Any) -> ToOwn:
+    """What it takes to own a chip, by its name, which may be a quantity."""
+    return ToOwn(**choose(_to_own(), accelerator_name))
+
+
+@remembered
+def _to_own() -> dict[str, dict[str, float]]:
+    return {
+        name: {
+            "each": float(bought_for(name, 1)),
+            "price": installed_price(name),
+            "running": running_share(name),
+        }
+        for name in cluster_chips()
+    }
+
+
 @dataclass(frozen=True)
 class Runs:
     """Runs of a model on so many tokens, as quantities of a case.
@@ -178,7 +286,7 @@ class Runs:
         buys, paid = paid == BUY, "own" if paid == BUY else paid
         values = {"model": name, "tokens": float(tokens), "accelerator": "H100 SXM", "paid": paid}
         values |= USUAL | {"precision": precision, "tuning": tuning} | signed(contract)
-        every = _FREE | _ALONE | pretraining.reliability() | values
+        every = FREELY | ALONE | pretraining.reliability() | values
         case = SimpleNamespace(**{of: given(of, value) for of, value in every.items()})
         setting = Setting.of(case, grid_of(name, precision), same_loss=True)
         return cls(values, buys, setting, setting.plan(given("way", 0)))
@@ -199,20 +307,19 @@ class Runs:
         those that get done even if they are interrupted far more often than usual.
         """
         named = itertools.product(cluster_chips(), enumerate(WAYS))
-        often = {**pretraining.reliability(), **self.values}["chip_hours_per_interruption"]
-        last = {size: lasts(size, often) for size, _ in WAYS}
-        rows = [(chip, way, *of) for chip, (way, of) in named if last[of[0]] and keep(chip, of[0])]
+        rows = [(chip, way, *of) for chip, (way, of) in named if keep(chip, of[0])]
         plan, tokens = self.plan, tokens or self.values["tokens"]
-        wanted = {"usd": plan.usd, "days": plan.days, "more": plan.more, "there": plan.allowed}
-        trust, real = plan.run.step.trust, whole_runs(self.values["tuning"])
-        wanted |= {"seen": trust.seen, "owned": plan.run.hour.owned}
-        wanted |= {"quick": trust["error_low"], "slow": trust["error_high"]}
+        paid = PaidRun.of(self.setting, plan, self.buys)
+        wanted = {"more": plan.more, "there": paid.there} | {of: getattr(paid, of) for of in _PAID}
         case = {"accelerator": np.array([row[0] for row in rows])}
         case |= {"way": np.array([float(row[1]) for row in rows]), "tokens": tokens}
         found = read_at(wanted, case) if rows else dict.fromkeys(wanted, np.array([]))
         found = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
-        there = found["there"].astype(bool) & (found["days"] <= LONGEST)
-        usd, days = (np.where(there, found[name], np.nan) for name in ("usd", "days"))
+        there = found.pop("there").astype(bool)
+        found |= {
+            of: np.where(there, found[of], np.nan) for of in ("usd", "days", "cash", "billed")
+        }
+        found |= {of: found[of].astype(bool) for of in ("seen", "owned")}
         names = {size: name for name, size in BATCHES.items()}
         told = [
             {
@@ -223,25 +330,9 @@ class Runs:
                 "tokens": figure(tokens * float(more), 6),
             }
             | signed(self.values["contract"])
-            for (chip, _, chips, size), more in zip(rows, found["more"], strict=True)
+            for (chip, _, chips, size), more in zip(rows, found.pop("more"), strict=True)
         ]
-        seen, owned = (found[name].astype(bool) for name in ("seen", "owned"))
-        bought = np.array(
-            [bought_for(chip, chips) if self.buys else 0 for chip, _, chips, _ in rows]
-        )
-        price = np.array([installed_price(chip) for chip, *_ in rows])
-        used = np.array([chips for _, _, chips, _ in rows])
-        billed = usd
-        if self.buys:
-            usd = np.where(bought > 0, usd * bought / used, usd)  # a chip that idles costs as much
-        elif self.values["paid"] == "own":  # what they cost to buy is paid already
-            usd = usd * np.array([running_share(chip) for chip, *_ in rows])
-        cash = np.where(bought > 0, np.maximum(bought * price, usd), usd)
-        quick, slow = np.minimum(found["quick"], real.low), np.maximum(found["slow"], real.high)
-        luck = {size: spread_of_luck(size, often) for size in {row[2] for row in rows}}
-        unlucky = np.array([luck[row[2]] for row in rows])
-        spread, margin = np.hypot(spread_between(quick, slow), unlucky), np.ones(len(rows))
-        return Ways(told, usd, days, seen, owned, spread, margin, cash, bought, billed)
+        return Ways(told, margin=np.ones(len(rows)), **found)
 
     def at(self, wanted: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
         """What quantities of the case are at a row."""

@@ -10,6 +10,7 @@ from typing import Any
 from scaleright.catalog import table
 from scaleright.formulas import Domain, closed_form, lookup
 from scaleright.names import one_of
+from scaleright.ops import exp, log
 from scaleright.scaling_laws.laws import loss, published
 from scaleright.transformer.flops import training_flop
 
@@ -63,6 +64,34 @@ def batch_by_law(amount, coefficient, exponent, batch_unit, amount_unit):
     0.51
     """
     return batch_unit * coefficient * (amount / amount_unit) ** exponent
+
+
+@closed_form(
+    share=Domain(0.0, 1.0, (1e-3, 1.0), open_low=True),
+    more=Domain(1.0, float("inf"), (1.0, 3.0)),
+    exponent=Domain(0.0, 1.0, (0.1, 0.6)),
+)
+def share_of_tokens(share, more, exponent):
+    """Share of its tokens on which a run at the same batch takes a share of its time [1].
+
+    Parameters
+    ----------
+    share : of the time [1]
+    more : tokens that the whole run takes to the same loss over those at a small batch, see
+        `tokens_over_least` [1]
+    exponent : by which the critical batch grows with the tokens
+
+    Source: definition; a shorter run has a smaller critical batch, so that it wastes more.
+
+    >>> half = share_of_tokens(0.5, 1.2, 0.47)
+    >>> round(half, 3), round(half * (1 + 0.2 * half**-0.47) / 1.2, 9)
+    (0.466, 0.5)
+    """
+    x, target = log(share), log(share * more)
+    for _ in range(4):  # of Newton's method
+        wasted = (more - 1) * exp(-exponent * x)
+        x = x - (x + log(1 + wasted) - target) * (1 + wasted) / (1 + (1 - exponent) * wasted)
+    return exp(x)
 
 
 @lookup
