@@ -17,6 +17,7 @@ from scaleright.ops import first_case, where
 
 BILL = "USD, a year or the whole run"
 SERVICE = "your own service"
+TRAINING = "your own training run"
 STUDY = "your own study"
 OWN = {
     SERVICE: (
@@ -33,6 +34,17 @@ OWN = {
         "ttft_s",
         "spare_engines",
     ),
+    TRAINING: (
+        "trained_model",
+        "tokens",
+        "trained_on",
+        "deadline_days",
+        "deadline_chance",
+        "owned",
+        "owned_chips",
+        "data",
+        "region",
+    ),
     STUDY: (
         "proxy_model",
         "variants",
@@ -47,6 +59,8 @@ OWN = {
 """Works of the reader's own by the words for them in the page's menu, with the parameters that each
 takes beside the budget.
 """
+TOKENS = {TRAINING: 1e12, STUDY: 2e10}
+"""Tokens from which a work starts [token]; where it takes none, as many."""
 MENU = {
     "pretrain a 7B model": "pretrain_7b",
     "serve a 70B chat": "chat_70b",
@@ -58,15 +72,13 @@ MENU = {
     "an impossible training run": "impossible",
 }
 """Presets by the words for them in the page's menu."""
-TOKENS = dict.fromkeys((*OWN, *MENU), 2e10)
-"""Tokens to train on by workload, where the reader sets none [token]."""
 NAN = float("nan")
 
 
 def controls(case: Any) -> Controls:
     """The controls of the page: those that the chosen workload takes."""
-    asked = {words: {"tokens": of} for words, of in TOKENS.items()}
-    return charts.controls(case).only("workload", OWN).follow("workload", asked)
+    starts = {words: {"tokens": TOKENS.get(words, 1e12)} for words in (*OWN, *MENU)}
+    return charts.controls(case).only("workload", OWN).follow("workload", starts)
 
 
 def rows(offered: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

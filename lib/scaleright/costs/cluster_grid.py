@@ -62,6 +62,17 @@ def steps_of(
     }
 
 
+@search
+@shared
+def layouts_of(model_name: str, precision: str) -> dict[str, list[str]]:
+    """The layouts of these steps in words, empty where none fits."""
+    found = {size: fastest_at(model_name, CLUSTERS, size, precision) for size in BATCHES.values()}
+    return {
+        name: [found[size].get((name, chips), {}).get("layout", "") for chips, size in WAYS]
+        for name in cluster_chips()
+    }
+
+
 @dataclass(frozen=True)
 class Grid:
     """The fastest steps of several models, as tables of which a page looks one up.

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from scaleright.catalog import own_source
 from scaleright.formulas import lookup
+from scaleright.ops import first_case
 from scaleright.units import COUNTS, figure, in_units
 
 STEPS = (
@@ -192,16 +193,15 @@ class Part:
 
 
 @lookup
-def in_words(probability: float) -> str:
-    """How sure a choice is, in words that people use.
+def in_words(probability: Any) -> Any:
+    """How sure a choice is, in words that people use; a quantity or not.
 
     >>> in_words(0.97), in_words(0.8), in_words(0.65), in_words(0.5)
     ('almost certain', 'likely', 'more likely than not', 'it could go either way')
     """
-    for least, words in ((0.95, "almost certain"), (0.75, "likely"), (0.6, "more likely than not")):
-        if probability >= least:
-            return words
-    return "it could go either way"
+    words = ((0.95, "almost certain"), (0.75, "likely"), (0.6, "more likely than not"))
+    cases = [(probability >= least, said) for least, said in words]
+    return first_case(cases, "it could go either way")
 
 
 @lookup

@@ -4,17 +4,29 @@ which `plan_training` chooses.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, Self
 
-from scaleright.catalog import model
+import numpy as np
+
+from scaleright.catalog import model, remembered
 from scaleright.costs import pretraining
-from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, WAYS, Grid, chips_at
+from scaleright.costs.cluster_grid import (
+    BATCHES,
+    CLUSTERS,
+    WAYS,
+    Grid,
+    chips_at,
+    layouts_of,
+    steps_of,
+)
 from scaleright.costs.clusters import cluster_chips
+from scaleright.costs.platform_terms import terms
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.cluster_efficiency import Setting
+from scaleright.decisions.plan_limits import rounded
 from scaleright.decisions.plan_runs import (
     ALONE,
     FREELY,
@@ -22,16 +34,27 @@ from scaleright.decisions.plan_runs import (
     SPOT,
     USUAL,
     PaidRun,
+    early,
     most_tokens,
     signed,
     to_own,
     waiting_share,
 )
-from scaleright.decisions.plan_workload import STAYS
+from scaleright.decisions.plan_workload import LEAST_TOKENS, STAYS
 from scaleright.formulas import lookup
 from scaleright.market import BEST
-from scaleright.ops import exp, first_case, floor, item, minimum, normal_quantile, where
-from scaleright.quantity import given, look_up, over
+from scaleright.ops import (
+    exp,
+    first_case,
+    floor,
+    item,
+    maximum,
+    minimum,
+    normal_cdf,
+    normal_quantile,
+    where,
+)
+from scaleright.quantity import Table, given, look_up, over
 from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.training.layout import training_format
 
@@ -57,6 +80,26 @@ def platforms() -> tuple[str, ...]:
 def grid_of_page(models: Sequence[str]) -> Grid:
     """The fastest steps of models in the format that is usual for each, and in FP8."""
     return Grid.of(models, {name: {training_format(model(name)), FP8} for name in models})
+
+
+@lookup
+def layout_of(models: Sequence[str], model_name: Any, place: "Place") -> Any:
+    """The layout of a run in words, in the format that is usual for its model."""
+    words, table = _layouts(tuple(models))
+    return word_at([*words], item(table.row(model_name, place.chip).layout, place.way))
+
+
+@remembered
+def _layouts(models: tuple[str, ...]) -> tuple[tuple[str, ...], Table]:
+    """The layouts of models in words, each once, and the place of each run's by model and chip."""
+    found = {
+        (name, chip): of
+        for name in models
+        for chip, of in layouts_of(name, training_format(model(name))).items()
+    }
+    words = tuple(dict.fromkeys(text for of in found.values() for text in of))
+    places = {text: at for at, text in enumerate(words)}
+    return words, Table({key: {"layout": [places[it] for it in of]} for key, of in found.items()})
 
 
 @dataclass(frozen=True)
@@ -99,11 +142,13 @@ class Place:
         """Its batch, by name."""
         return word_at([*BATCHES], self.way % len(BATCHES))
 
-    def setting(self, case: Any, grid: Grid, precision: Any) -> Setting:
-        """What it has in common with others of its platform and way to pay."""
+    def setting(self, case: Any, grid: Grid, precision: Any, **other: Any) -> Setting:
+        """What it has in common with others of its platform and way to pay; other : what else is
+        set.
+        """
         own = self.paid >= PAID.index(BUY)
         often = "chip_hours_per_interruption"
-        values = FREELY | ALONE | USUAL | pretraining.reliability()
+        values = FREELY | ALONE | USUAL | pretraining.reliability() | other
         values |= {"contract": where(self.spot, SPOT, USUAL["contract"]), "tuning": TYPICAL}
         values |= {often: where(self.spot, signed(SPOT)[often], values[often])}
         values |= {"model": case.model, "tokens": case.tokens, "accelerator": self.chip}
@@ -124,6 +169,10 @@ class Change:
     value: Any
     place: Place
     holds: Any = True
+
+    def provided(self, it: Any) -> "Change":
+        """It, where that is so."""
+        return replace(self, share=where(it & self.place.there, self.share, NAN))
 
 
 @dataclass(frozen=True)
@@ -166,7 +215,9 @@ class TrainingWays:
         main = [(usd[way] == others, places[way]) for way in (RENT, ON_SPOT, BUY)]
         there = mine | (others < float("inf"))
         found = where(mine, places[OWN], first_case(main, NAN))
-        taken = Place.of(where(there, found, place_of_least(rows["all_cash"])), case.owned)
+        half, cheapest = (place_of_least(rows[of]) for of in ("half_usd", "all_cash"))
+        found = where(there, found, where(half >= 0, half, cheapest))
+        taken = Place.of(found, case.owned)
         beside = over("beside", every, _beside(case, rows, run, taken))
         return cls(case, grid, precision, rows, least, taken, there, beside)
 
@@ -178,6 +229,65 @@ class TrainingWays:
     def figure(self, column: str, place: Place) -> Any:
         """A figure of a run."""
         return item(self.rows[column], place.at)
+
+    def many(self, name: str, sold: bool) -> float:
+        """How many platforms train a model at all, of those that somebody sells or of all [1]."""
+        steps = steps_of(name, training_format(model(name)))
+        open_ = [chip for chip, of in steps.items() if np.nanmax(of["compute_s"], initial=0.0) > 0]
+        return float(sum(not sold or terms()[chip]["owned"] > 0 for chip in open_))
+
+    @property
+    def unsure(self) -> Any:
+        """Whether runs are within the limits, but none keeps the deadline as surely as is asked."""
+        return ~self.there & self.place("half_days").there
+
+    @property
+    def sold(self) -> Any:
+        """Whether there is any run at all."""
+        return self.there | self.place("all_cash").there
+
+    def changes(self) -> dict[str, Change]:
+        """What would help where nothing is within the limits, by what it changes, in the order of
+        names; as `plan_limits` and `plan_training` find it.
+        """
+        case, cash = self.case, lambda place: self.figure("cash", place)
+        longer, soon, fewer, fp8 = map(self.place, ("paid_sure", "soon_cash", "fewer", "fp8"))
+        alone = ~longer.there & ~soon.there
+        longer, both, later = (self.place(of, True) for of in ("longer", "both", "later"))
+        wait = rounded(self.figure("sure", longer), up=True)
+        spend, tokens = rounded(cash(soon), up=True), -self.figure("fewer", fewer)
+        tokens = rounded(tokens, up=False)
+        surely = self.place("surely_cash")
+        few_surely = -self.figure("surely_fewer", self.place("surely_fewer"))
+        days = maximum(rounded(self.figure("sure", both), up=True), case.deadline_days)
+        paid = maximum(rounded(cash(both), up=True), case.budget_usd)
+        over = maximum(days / case.deadline_days, paid / case.budget_usd) - 1
+        kept, quick = self.chance_of(self.place("half_days")), self.place("half_days")
+        after = rounded(self.figure("sure", later), up=True)
+        broken, unsure = ~self.there & ~self.unsure, self.unsure
+        opened, leaves = self.place("open"), self.place("leaves")
+        known = surely.there & (cash(surely) <= spend)
+        in_time, payable = case.deadline_days, case.budget_usd
+        less = Change(case.tokens / tokens - 1, tokens, fewer, few_surely >= tokens)
+        return {
+            "accelerator": Change(1.0, NAN, opened).provided(broken & (case.trained_on != BEST)),
+            "budget": Change(spend / payable - 1, spend, soon, known).provided(broken),
+            "data": Change(1.0, NAN, leaves).provided(broken & (case.data == STAYS)),
+            "chance": Change(1 - kept / case.deadline_chance, kept, quick).provided(unsure),
+            "both": Change(over, days, both).provided(broken & alone),
+            "deadline": Change(wait / in_time - 1, wait, longer).provided(broken),
+            "later": Change(after / in_time - 1, after, later).provided(unsure),
+            "precision": Change(0.0, NAN, fp8).provided(broken),
+            "tokens": less.provided(broken & (tokens >= LEAST_TOKENS)),
+        }
+
+    def chance_of(self, place: Place) -> Any:
+        """The chance with which a run keeps the deadline, rounded down to the percent [1]."""
+        setting = place.setting(self.case, self.grid, self.precision)
+        buys = place.paid == PAID.index(BUY)
+        paid = PaidRun.of(setting, setting.plan(place.way), buys)
+        late = early(paid.days, paid.spread, self.case.deadline_days, buys)
+        return floor(100 * normal_cdf(late)) / 100
 
 
 def _limits(case: Any) -> SimpleNamespace:
@@ -240,6 +350,7 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
         "open": where(open_any & soon & pays, cost, NAN),
         "leaves": where(leaving & soon & pays, paid.usd, NAN),
         "unseen": where(main & ~paid.seen & soon & pays, paid.usd, NAN),
+        "half_usd": where(counted & half & pays, paid.usd, NAN),
         "half_days": where(counted & half & pays, paid.days, NAN),
         "half_sure": where(counted & half & pays, sure, NAN),
         "all_days": where(counted, paid.days, NAN),
