@@ -5,8 +5,11 @@ workload, by what a year costs, and from which spend a site of one's own pays.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
+
+import numpy as np
 
 from scaleright.catalog import accelerator, fact
 from scaleright.costs import uncertainty
@@ -61,17 +64,28 @@ SETTINGS = {COLOCATION: "colocation", SITE: "data center", ROOM: "home"}
 ON_PREMISES, MULTI_CLOUD = "on premises", "multi-cloud"
 CONTRACTS = tuple(of for of in LASTING if fixed_years(of) <= 1)
 """Contracts of which the cheapest is taken: those that last and bind for a year at most."""
+LEAST_REQUESTS = 1e3
+"""The fewest requests of a service [request/day]."""
 NAN = float("nan")
 SEVERAL = "several"
 BYTES_PER_TOKEN, BYTES_PER_GB = 4.0, 1e9
 """Of text that leaves a cloud: about four characters a token."""
-_FIXED = {
+FIXED = {
     "scaling": "base and bursts",
     "startup_minutes": 10.0,
     "least_engines": 1,
     "waiting_share": 0.0,
     "interruptions_per_day": 1.0,
     "prefixes": "what fits",
+    "seller": "median",
+    "rent_usd_per_hour": 0.0,
+    "regions": "one",
+    "owned": "none",
+    "owned_chips": 0.0,
+    "budget_usd": 0.0,
+    "lengths": None,
+    "worth": None,
+    "tuned": False,
 }
 """What a service is given where nothing else is asked, as the chapter on a day's load has it."""
 
@@ -342,68 +356,95 @@ class OwnedBase:
         return cls(engines, mine + bought, bought, rented, usd, rent / usd)
 
 
+class Pooled(NamedTuple):
+    """Chips that many customers share: the accelerator, its hours in a day of which a request is in
+    each [h], and the share of them that has work [1].
+    """
+
+    chip: Any
+    busy_hours: Any
+    utilization: float
+
+
+class AtApi(NamedTuple):
+    """What an API asks for all requests of a service.
+
+    asked : its prices, those of the cheapest host for such requests
+    request : whole tokens read and written, and the share of the former in a cache, as the chapter
+        on tokens takes them
+    usd : a year of it [USD/year]
+    there : whether it may be called [truth value]
+    """
+
+    asked: PaidTokens
+    request: tuple[Any, Any, Any]
+    usd: Any
+    there: Any
+
+    @classmethod
+    def of(
+        cls, case: Any, tables: DayChoices, hosts: Hosts, model: Any, cached: Any = None
+    ) -> Self:
+        """That of a case on its accelerator, whose engines would have such prompts in a cache.
+
+        cached : share of prompts in a cache, if another one [1]
+        """
+        load = tables.traffic(case).load
+        cached = floor(1e4 * load.cached_share + 0.5) / 1e4 if cached is None else cached
+        request = (*(floor(of + 0.5) for of in _lengths(case, load)), cached)
+        asked = paid_tokens(hosts, model, BEST, request)
+        prices = asked.input.usd, asked.output.usd, asked.cached.usd
+        usd = mix_usd_per_million(*request, *prices) * request[1] / MILLION
+        there = ~((case.data == STAYS) | (case.data == IN_REGION)) & (asked.why == "")
+        return cls(
+            asked, request, usd * case.requests_per_day * DAYS_PER_YEAR, there & (not case.tuned)
+        )
+
+
+def _lengths(case: Any, load: Any) -> tuple[Any, Any]:
+    """Tokens of a prompt and of an answer: those that are asked for, or of the trace [token]."""
+    return case.lengths or (load.input_tokens, load.output_tokens)
+
+
 @dataclass(frozen=True)
 class ChipWays:
-    """The ways to serve a case of quantities on one accelerator.
+    """The ways to serve a case of quantities on one accelerator under one contract.
 
-    case : with the accelerator, and the contract that is taken
+    case : with both
     fleet, bill, rents : the fleet of its day, as the chapter on a day's load has it
-    api : a year at an API, which has the prompts in its cache that the fleet would [USD/year]
-    asked : its prices, those of the cheapest host for such requests
-    request : tokens read and written, and the share of the former in a cache
     usd : a year of each way to have hardware, what may not be done included [USD/year]
-    open : which of all ways may be done [truth value]
-    chips : that are bought, in whole servers [1]
-    hours : of use a day of each [h/day]
+    open : which of them may be done [truth value]
+    own : the same fleet of one's own, what is owned already counted
     base, spill : the base that is owned where the rest is rented, or asked of an API
-    threshold : rent a year above which a site of one's own pays [USD/year]
-    says : the branch that Clarifai's tree takes
-    price_spread : spread of the logarithm of the price of the chip [1]
     """
 
     case: SimpleNamespace
     fleet: DayFleet
     bill: DayBill
     rents: Rents
-    api: Any
-    asked: PaidTokens
-    request: tuple[Any, Any, Any]
     usd: Mapping[str, Any]
     open: Mapping[str, Any]
-    chips: Any
-    hours: Any
+    own: OwnedFleet
     base: OwnedBase
     spill: OwnedBase
-    threshold: Any
-    says: Any
-    price_spread: Any
 
     @classmethod
-    def of(cls, case: Any, tables: DayChoices, chips: Sequence[str], hosts: Hosts) -> Self:
-        """Those of a case: model, accelerator, trace, requests_per_day, peak_to_mean,
-        pace_tokens_per_s, ttft_s, contract, data, regions, region.
-        """
-        row = choose(tables.traces, case.trace)
-        more = _FIXED | {"cached_share": row.cached_share, "rent_usd_per_hour": 0.0}
-        case = SimpleNamespace(**vars(case) | {"seller": "median"} | more)
-        fleet = tables.fleet(case)
-        case, rents, bill = _rented(case, tables, fleet)
-        own, used = OwnedFleet.of(case, chips, fleet), fleet.peak * fleet.engine.chips
-        base = OwnedBase.of(own, fleet, rents)
-        tokens = case.requests_per_day * DAYS_PER_YEAR
-        # in whole tokens, as the chapter on tokens takes them
-        reads, writes = (floor(of + 0.5) for of in (row.input_tokens, row.output_tokens))
-        request = reads, writes, fleet.traffic.load.cached_share
-        asked = paid_tokens(hosts, case.model, BEST, request)
-        price = mix_usd_per_million(*request, asked.input.usd, asked.output.usd, asked.cached.usd)
+    def of(cls, case: Any, tables: DayChoices, chips: Sequence[str], api: AtApi) -> Self:
+        """Those of a case, see `ServiceWays`, with its accelerator and contract."""
+        asked = case.requests_per_day
+        worth = choose(case.worth, case.accelerator).worth if case.worth else 1.0
+        there = SimpleNamespace(**vars(case) | {"requests_per_day": asked * worth})
+        fleet, rents = tables.fleet(there), tables.hours.rents(there)
+        bill = day_bill(fleet, rents, there)
+        have = where(case.accelerator == case.owned, case.owned_chips, 0.0)
+        own = OwnedFleet.of(case, chips, fleet, have)
+        base = OwnedBase.of(own, fleet, rents, have)
+        spill = OwnedBase.of(own, fleet, rents, have, where(api.there, api.usd, INFINITY))
         rented = bill.best[1] * DAYS_PER_YEAR
-        api = price * tokens * writes / MILLION
-        spill = OwnedBase.of(own, fleet, rents, api=where(asked.why == "", api, INFINITY))
-        gigabytes = tokens * row.output_tokens * BYTES_PER_TOKEN / BYTES_PER_GB / MONTHS_PER_YEAR
+        gigabytes = asked * DAYS_PER_YEAR * _lengths(case, fleet.traffic.load)[1]
+        gigabytes = gigabytes * BYTES_PER_TOKEN / BYTES_PER_GB / MONTHS_PER_YEAR
         moved = egress_usd_per_year(gigabytes, cost_factor("egress_usd_per_gb", "cloud").best)
         cheapest = minimum(rents.hour.low / rents.hour.usd, 1.0)
-        # an owned hour beside a rented one of the same use: a contract that binds pays all hours
-        owned_hour = own.terms[SITE].owned_usd_per_year(HOURS_PER_DAY).total / HOURS_PER_YEAR
         stays, several = case.data == STAYS, case.regions == SEVERAL
         usd = {
             RENT: rented,
@@ -412,143 +453,164 @@ class ChipWays:
             SPILL: spill.usd,
         } | {**own.usd}
         open_ = {
-            API: ~(stays | (case.data == IN_REGION)) & (asked.why == ""),
             RENT: ~stays & ~several & rents.hour.there,
             MULTI_CLOUD: ~stays & several & rents.hour.there,
             HYBRID: ~stays & ~several & (base.usd < INFINITY),
-            SPILL: ~(stays | (case.data == IN_REGION)) & ~several & (spill.usd < INFINITY),
+            SPILL: api.there & ~several & (spill.usd < INFINITY),
         } | {way: ~several & stands for way, stands in own.stands.items()}
-        return cls(
-            case,
-            fleet,
-            bill,
-            rents,
-            api,
-            asked,
-            request,
-            usd,
-            {of: it & fleet.served for of, it in open_.items()} | {API: open_[API]},
-            own.chips,
-            own.hours,
-            base,
-            spill,
-            own_site_usd_per_year(crew_usd_per_year(), rents.hour.usd, owned_hour),
-            source_branch(
-                own.hours,
-                own.terms[COLOCATION].years * MONTHS_PER_YEAR,
-                used,
-                stays,
-                several,
-            ),
-            own.chip.price_spread,
-        )
+        open_ = {of: it & fleet.served for of, it in open_.items()}
+        return cls(case, fleet, bill, rents, usd, open_, own, base, spill)
 
+    @property
+    def threshold(self) -> Any:
+        """Rent a year above which a site of one's own pays [USD/year]: an owned hour beside a
+        rented one of the same use, since a contract that binds pays all hours.
+        """
+        owned_hour = self.own.terms[SITE].owned_usd_per_year(HOURS_PER_DAY).total / HOURS_PER_YEAR
+        return own_site_usd_per_year(crew_usd_per_year(), self.rents.hour.usd, owned_hour)
 
-def _rented(case: Any, tables: DayChoices, fleet: DayFleet) -> tuple[Any, Rents, DayBill]:
-    """A case with its contract, or if it asks for the cheapest with that under which its fleet
-    costs least; what an hour costs under it, and the bill of its day.
-    """
-
-    def under(contract: Any) -> SimpleNamespace:
-        return SimpleNamespace(**vars(case) | {"contract": contract})
-
-    bills = {of: day_bill(fleet, tables.hours.rents(under(of)), under(of)) for of in CONTRACTS}
-    name, _ = least({of: where(fleet.served, bill.best[1], NAN) for of, bill in bills.items()})
-    taken = under(
-        where(case.contract == BEST, where(name == "", CONTRACTS[0], name), case.contract)
-    )
-    rents = tables.hours.rents(taken)
-    return taken, rents, day_bill(fleet, rents, taken)
+    @property
+    def says(self) -> Any:
+        """The branch that Clarifai's tree takes."""
+        months = self.own.terms[COLOCATION].years * MONTHS_PER_YEAR
+        used = self.fleet.peak * self.fleet.engine.chips
+        stays, several = self.case.data == STAYS, self.case.regions == SEVERAL
+        return source_branch(self.own.hours, months, used, stays, several)
 
 
 @dataclass(frozen=True)
 class ServiceWays:
-    """Every way to serve a case that it leaves open: an API, each accelerator rented or owned, and
-    a base that is owned with either beyond it.
+    """Every way to serve a case that it leaves open: an API, each accelerator under each contract
+    rented or owned, and a base that is owned with either beyond it. The page of a plan and the
+    command show the same ones.
 
-    taken : those on the accelerator that has hardware for least
+    chips : accelerators
+    one, api : the ways on the accelerator `chip` under the contract `under`, and at an API
+    rows : what these are, a row for each accelerator and contract, and again for fewer requests
+    places : of each way to have hardware, the place of the row that has it for least; -1 where it
+        is ruled out
+    taken : the ways on the accelerator that is taken, with an API on that which rents for least
     usd : a year of the cheapest of each way, infinite where it is ruled out [USD/year]
     chip : of each way to have hardware the accelerator; none where it is ruled out
-    spread : of each way, that of the logarithm of what it costs, but for the speed of engines [1]
     best, runner_up : the cheapest way and the next of another kind, by name and a year of it, to
         own being one kind; infinite where there is none [USD/year]
     many : ways that were compared [1]
+    fewer : as many requests as the budget pays for; 0 where it pays none [request/day]
     """
 
+    chips: Sequence[str]
+    one: ChipWays
+    api: AtApi
+    rows: Mapping[str, Any]
+    places: Mapping[str, Any]
     taken: ChipWays
     usd: Mapping[str, Any]
     chip: Mapping[str, Any]
-    spread: Mapping[str, Any]
     best: tuple[Any, Any]
     runner_up: tuple[Any, Any]
     many: Any
+    fewer: Any
 
     @classmethod
     def of(cls, case: Any, tables: DayChoices, chips: Sequence[str], hosts: Hosts) -> Self:
-        """Those of a case, see `ChipWays`, whose accelerator and contract may be `market.BEST`."""
-        chip, asked = given("chip", chips[0]), case.accelerator
-        open_ = (asked == BEST) | (asked == chip)
-        one = ChipWays.of(
-            SimpleNamespace(**vars(case) | {"accelerator": chip}), tables, chips, hosts
-        )
-        lent = one.fleet.lent
-        figures: dict[str, Any] = {"price_spread": one.price_spread}
-        figures |= {"rented_share": one.base.rented_share, "api_share": one.spill.rented_share}
-        for way, usd in one.usd.items():
-            column, of = _column(way), where(open_ & one.open[way], usd, NAN)
-            figures[column] = of
-            figures[f"{column}_fitted"] = where(lent == "", of, NAN)
-            figures[f"{column}_known"] = where(lent == "?", NAN, of)
-        rows = over("services", {chip: list(chips)}, figures)
-        places = {way: _least_known(rows, way) for way in one.usd}
-        usd = {way: item(rows[_column(way)], place) for way, place in places.items()}
-        named = {way: word_at([*chips], place) for way, place in places.items()}
-        hardware = {way: where(of > 0, of, INFINITY) for way, of in usd.items()}
-        name = first_case([(least(hardware)[0] == way, of) for way, of in named.items()], "")
-        accelerator = taken_accelerator(asked, name, chips[0])
-        of = SimpleNamespace(**vars(case) | {"accelerator": accelerator})
-        taken = ChipWays.of(of, tables, chips, hosts)
-        every = {API: where(taken.open[API], taken.api, INFINITY)} | hardware
+        """Those of a case: model, accelerator, trace, requests_per_day, peak_to_mean,
+        pace_tokens_per_s, ttft_s, spare_engines, contract, data, regions, region, owned,
+        owned_chips, budget_usd; if asked also lengths, worth (of a request in those of the trace,
+        by accelerator) and tuned. Accelerator and contract may be `market.BEST`.
+        """
+        case = SimpleNamespace(**FIXED | vars(case))
+        if "cached_share" not in vars(case):
+            case.cached_share = choose(tables.traces, case.trace).cached_share
+        first = where(case.accelerator == BEST, chips[0], case.accelerator)
+        there = SimpleNamespace(**vars(case) | {"accelerator": first})
+        api = AtApi.of(there, tables, hosts, case.model)
+        one, rows = _each(case, tables, chips, api)
+        names, terms = zip(*product(chips, CONTRACTS), strict=True)
+        places = {way: place_of_least(rows[_column(way)]) for way in one.usd}
+        ranked = {
+            way: item(rows[_column(way)], of) / item(rows["rank"], of) for way, of in places.items()
+        }
+        hardware = {way: where(of > 0, of, INFINITY) for way, of in ranked.items()}
+        every = {API: where(api.there, api.usd, INFINITY)} | hardware
         best = least(every)
-        drift = spread_between(*yearly_drift().mean_over(1.0))
-        bought = {way: item(rows["price_spread"], place) for way, place in places.items()}
-        part = item(rows["rented_share"], places[HYBRID])
-        mixed = {HYBRID: mixed_spread(part, drift, bought[HYBRID])}
-        spread = (
-            {API: hosts_spread(taken.asked, taken.request)}
-            | bought
-            | dict.fromkeys((RENT, MULTI_CLOUD), drift)
-            | mixed
+        place = first_case(
+            [(best[0] == way, of) for way, of in places.items()],
+            where(places[RENT] >= 0, places[RENT], pick(places, least(hardware)[0])),
         )
-        many = sum(
-            where(item(rows[_column(way)], place) > 0, 1, 0)
-            for way in one.usd
-            for place in range(len(chips))
-        )
-        many = many + where(taken.open[API], taken.asked.many, 0)
+        chip, under = word_at([*names], place), word_at([*terms], place)
+        under = where(under == "", CONTRACTS[0], under)
+        of = SimpleNamespace(**vars(case))
+        of.accelerator = taken_accelerator(BEST, chip, first)
+        of.contract = where(case.contract == BEST, under, case.contract)
         owned = sum(where(best[0] == way, 1, 0) for way in SETTINGS) > 0
         same = {way: owned if way in SETTINGS else best[0] == way for way in every}
-        others = least({way: where(same[way], INFINITY, of) for way, of in every.items()})
-        part = item(rows["api_share"], places[SPILL])
-        spread[SPILL] = mixed_spread(part, spread[API], bought[SPILL])
-        return cls(taken, every, named, spread, best, others, many)
+        many = where(api.there, api.asked.many, 0)
+        part = item([*rows_of(chips)["part"]], place_of_least(rows["fewer"]))
+        at_api = where(api.there, minimum(case.budget_usd / api.usd, 1.0), 0.0)
+        return cls(
+            chips,
+            one,
+            api,
+            rows,
+            places,
+            ChipWays.of(of, tables, chips, api),
+            every,
+            {way: word_at([*names], at) for way, at in places.items()},
+            best,
+            least({way: where(same[way], INFINITY, usd) for way, usd in every.items()}),
+            many + sum(item(rows["ways"], at) for at in range(len(names))),
+            case.requests_per_day * maximum(at_api, where(part > 0, part, 0.0)),
+        )
+
+    def spread(self, way: str) -> Any:
+        """Spread of the logarithm of what a way costs, but for the speed of engines [1]: what rents
+        do in a year, what the chip costs, and that the cheapest host may not do.
+        """
+        rent, host = spread_between(*yearly_drift().mean_over(1.0)), hosts_spread(*self.api[:2])
+        if way in {API, RENT, MULTI_CLOUD}:
+            return host if way == API else rent
+        price = item(self.rows["price_spread"], self.places[way])
+        if way in SETTINGS:
+            return price
+        part = item(self.rows["rented_share" if way == HYBRID else "api_share"], self.places[way])
+        return mixed_spread(part, rent if way == HYBRID else host, price)
+
+    def _apart(self, way: Any) -> tuple[Any, Any, Any]:
+        """Of a way by its name the spread of its price and that of the speed of its engines, and
+        the accelerator they run on; none of an API.
+        """
+        speeds = {of: item(self.rows["speed"], at) for of, at in self.places.items()}
+        price = pick({of: self.spread(of) for of in self.usd}, way)
+        chip = first_case([(of == way, it) for of, it in self.chip.items()], "")
+        return price, pick({API: 0.0} | speeds, way), chip
+
+    @property
+    def spread_of_best(self) -> Any:
+        """Spread of the logarithm of what the cheapest way costs [1]."""
+        price, speed, _ = self._apart(self.best[0])
+        return sqrt(price**2 + speed**2)
 
     @property
     def sureness(self) -> Any:
-        """Probability that the cheapest way is cheaper than the next [1]: what rents do in a year
-        and what the chip costs, and how fast engines are in practice, unless both have the same.
+        """Probability that the cheapest way is cheaper than the next [1]: what the prices of both
+        may be, and how fast the engines of either are in practice, unless both have the same.
         """
         (way, usd), (rival, other) = self.best, self.runner_up
-        fleet = self.taken.fleet
-        apart = sqrt(
-            sum(pick(self.spread, of) ** 2 for of in (way, where(rival == "", API, rival)))
-        )
-        one, two = (
-            first_case([(of == way, it) for way, it in self.chip.items()], "")
-            for of in (way, rival)
-        )
-        speed = where(one == two, 0.0, spread_between(fleet.low, fleet.high))
-        return probability_cheaper(usd, minimum(other, 1e3 * usd), sqrt(apart**2 + speed**2))
+        price, speed, chip = self._apart(way)
+        next_price, next_speed, next_chip = self._apart(where(rival == "", API, rival))
+        engines = where(chip == next_chip, 0.0, speed**2 + next_speed**2)
+        spread = sqrt(price**2 + next_price**2 + engines)
+        return probability_cheaper(usd, minimum(other, 1e3 * usd), spread)
+
+    @property
+    def pooled(self) -> Pooled:
+        """What an API may have, that serves many: chips for servers whose full hours would cost
+        least, as busy as pooling makes them.
+        """
+        place, full = place_of_least(self.rows["pooled"]), fact("aegaeon_utilization_pooled") / 100
+        chip = word_at([*rows_of(self.chips)["chip"]], place)
+        chip = where(chip == "", self.chips[0], chip)
+        return Pooled(chip, item(self.rows["work_hours"], place) / full, full)
 
     @property
     def on_premises(self) -> Any:
@@ -563,6 +625,68 @@ class ServiceWays:
         return pick(branches | owned, self.taken.says)
 
 
+PARTS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
+"""Shares of the requests that are tried, all of them first [1]."""
+UNFITTED = 2.0**40
+"""What is known of an accelerator whose speed was not fitted is taken only where none was: its
+costs are so many times as large where the least is looked for.
+"""
+
+
+@lookup
+def rows_of(chips: Sequence[str]) -> dict[str, list[Any]]:
+    """The rows of `ServiceWays`: for each share of the requests each accelerator under each
+    contract.
+
+    >>> rows_of(["B200"])["under"][:2]
+    ['on demand', 'reserved']
+    """
+    columns = zip(*product(PARTS, chips, CONTRACTS), strict=True)
+    return dict(zip(("part", "chip", "under"), map(list, columns), strict=True))
+
+
+def _each(case: Any, tables: DayChoices, chips: Sequence[str], api: AtApi) -> tuple[ChipWays, Any]:
+    """The ways on an accelerator under a contract, and what they are in each row."""
+    values = rows_of(chips)
+    part, chip, under = (given(name, of[0]) for name, of in values.items())
+    there = SimpleNamespace(**vars(case) | {"accelerator": chip})
+    there.contract = where(case.contract == BEST, under, case.contract)
+    there.requests_per_day = part * case.requests_per_day
+    one = ChipWays.of(there, tables, chips, api._replace(usd=part * api.usd))
+    asked = (case.accelerator == BEST) | (case.accelerator == chip)
+    mine = asked | ((case.owned == chip) & (case.owned_chips > 0))
+    once = under == CONTRACTS[0]  # what no contract changes
+    rents, owns = asked & ((case.contract == BEST) | once), mine & once
+    mixes = mine & ((case.contract == BEST) | once)
+    may = {RENT: rents, MULTI_CLOUD: rents, HYBRID: mixes, SPILL: mixes}
+    open_ = {way: it & may.get(way, owns) for way, it in one.open.items()}
+    fleet, server = one.fleet, one.own.chip.server > 0
+    full = fleet.utilization(HOURS_PER_DAY * fleet.peak)
+    work = HOURS_PER_DAY * minimum(full, 1.0) * fleet.peak * fleet.engine.chips
+    work_usd = one.bill.best[1] * full  # if all of its hours had work
+    lent = fleet.lent
+    rank = where(lent == "", 1.0, where(lent == "?", NAN, UNFITTED))
+    usd = {way: where(open_[way], of, NAN) for way, of in one.usd.items()}
+    cheapest = INFINITY
+    for way, of in one.usd.items():
+        cheapest = minimum(cheapest, where(open_[way] & (rank > 0), of, INFINITY))
+    pays = (cheapest <= case.budget_usd) & (part < 1)
+    figures = {_column(way): where(part < 1, NAN, of * rank) for way, of in usd.items()}
+    figures |= {
+        "rank": rank,
+        "price_spread": one.own.chip.price_spread,
+        "speed": spread_between(fleet.low, fleet.high),
+        "rented_share": one.base.rented_share,
+        "api_share": one.spill.rented_share,
+        "ways": sum(where(of * rank > 0, 1, 0) for of in usd.values()),
+        "fewer": where(pays, -part, NAN),
+        "pooled": where(mine & (part >= 1), work_usd * where(server, 1.0, UNFITTED), NAN),
+        "work_hours": work,
+    }
+    places = {part: values["part"], chip: values["chip"], under: values["under"]}
+    return one, over("services", places, figures)
+
+
 @lookup
 def mixed_spread(rented_share: Any, rents: Any, price: Any) -> Any:
     """Spread of the logarithm of a bill of which so large a share is rent [1], of those of rents
@@ -574,17 +698,15 @@ def mixed_spread(rented_share: Any, rents: Any, price: Any) -> Any:
     return sqrt((rented_share * rents) ** 2 + ((1 - rented_share) * price) ** 2)
 
 
+@lookup
+def cost_of_rows(rows: Mapping[str, Any], way: str) -> np.ndarray:
+    """What a way costs in each row of `ServiceWays`, NaN where it may not be done [USD/year]."""
+    return rows[_column(way)].value / rows["rank"].value
+
+
 def _column(way: str) -> str:
     """A way as the name of a column, by which expressions of a page read it."""
     return re.sub(r"\W", "_", way)
-
-
-def _least_known(rows: Mapping[str, Any], way: str) -> Any:
-    """The place of the accelerator on which a way costs least, of those whose speed was fitted if
-    there is one, else of those of which it is known; -1 where there is none.
-    """
-    found = [place_of_least(rows[f"{_column(way)}_{of}"]) for of in ("fitted", "known")]
-    return where(found[0] >= 0, *found)
 
 
 @lookup

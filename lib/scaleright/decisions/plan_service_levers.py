@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from scaleright.catalog import model as shape
 from scaleright.decisions import inference_ladder as source
-from scaleright.decisions.plan_fleets import CONTRACTS, Fleets, at_api
+from scaleright.decisions.build_buy import CONTRACTS
+from scaleright.decisions.plan_fleets import SMALL, Fleets
 from scaleright.decisions.plan_parts import Asked, Step, percent
 from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_workload import Workload, right_share
@@ -20,7 +21,6 @@ from scaleright.units import figure
 LADDER_MODELS = ("Llama-3.1-8B", "Qwen3-32B", "Llama-3.1-70B")
 LADDER_CHIPS = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "MI300X")
 """What the chapter `inference_ladder` offers of what is served here."""
-SMALL = "Llama-3.1-8B"
 LEAST = 0.01
 """A saving that is worth a line [1]."""
 WAITING = "let a third of the requests wait for a valley"
@@ -41,17 +41,16 @@ class Lever(NamedTuple):
 
 
 @search
-def levers(of: Workload, fleets: Fleets, row: Mapping[str, Any], way: str, cached: float) -> Step:
+def levers(of: Workload, fleets: Fleets, row: Mapping[str, Any], way: str) -> Step:
     """The sixth step of a plan: the levers, that which saves most first.
 
     Parameters
     ----------
     row : the case of the fleet
     way : what is done with it
-    cached : share of prompts that an API has read before [1]
     """
     if way == "call an API":
-        found = _of_an_api(of, fleets, str(row["accelerator"]), cached)
+        found = _of_an_api(of, fleets, str(row["accelerator"]))
     else:
         found = _of_a_fleet(of, fleets, row, way) + _climbed(of, fleets, row)
     found = sorted(found, key=lambda one: (-figure(one.saving, 3), one.words))
@@ -65,22 +64,22 @@ def levers(of: Workload, fleets: Fleets, row: Mapping[str, Any], way: str, cache
 
 def _of_a_fleet(of: Workload, fleets: Fleets, row: Mapping[str, Any], way: str) -> list[Lever]:
     """Those of the chapter on the load of a day; of a fleet of one's own those that save chips."""
-    wanted = {"usd": fleets.bill.best[1], "best": fleets.bill.best[0]}
-    wanted["chips"] = fleets.fleet.peak * fleets.fleet.engine.chips
-    now, found = read_at(wanted, row), []
+    one = fleets.ways.one
+    wanted = {"usd": one.bill.best[1], "best": one.bill.best[0]}
+    wanted["chips"] = one.fleet.peak * one.fleet.engine.chips
+    now, found = fleets.at(wanted, row), []
     slower = max(of.pace_tokens_per_s / 2, 5.0)
     changes = _WAITS | {f"promise {slower:g} tokens a second": {"pace_tokens_per_s": slower}}
     changes |= _RENTED if way == "rent" else {}
     words_of = {WAITING: "needs work that nobody waits for, such as summaries at night"}
     counted = "usd" if way == "rent" else "chips"
     for words, change in changes.items():
-        case = {**row, **change}
-        there = read_at(wanted, case)
+        there = fleets.at(wanted, row, **change)
         saved = 1 - float(there[counted]) / float(now[counted])
         if saved > LEAST:
             read = {"usd": "bill.chosen.usd_per_day", "chips": "fleet.peak"}[counted]
             figures = {read: float(there["usd"])} if counted == "usd" else {}
-            asked = fleets.asked(case | {"scaling": str(there["best"])}, figures)
+            asked = fleets.asked({**row, **change, "scaling": str(there["best"])}, figures)
             needs = words_of.get(
                 words,
                 "the price is that of the promise"
@@ -91,19 +90,19 @@ def _of_a_fleet(of: Workload, fleets: Fleets, row: Mapping[str, Any], way: str) 
     return found
 
 
-def _of_an_api(of: Workload, fleets: Fleets, chip: str, cached: float) -> list[Lever]:
+def _of_an_api(of: Workload, fleets: Fleets, chip: str) -> list[Lever]:
     """Those on what an API asks."""
-    found, now = [], at_api(of, of.served, chip, fleets.lengths, cached)
+    found, now = [], fleets.at_api(chip)
     tried = {
         "keep the first half of prompts the same, so that it is cached": (
-            at_api(of, of.served, chip, fleets.lengths, 0.5),
+            fleets.at_api(chip, cached=0.5),
             "needs prompts that begin alike: system prompts and conversations",
         ),
     }
     right = right_share(SMALL) or 0.0
     if of.served != SMALL and right >= (of.quality or 0.0):
         tried[f"call {SMALL} where it is good enough"] = (
-            at_api(of, SMALL, chip, fleets.lengths, cached),
+            fleets.at_api(chip, SMALL),
             f"it is right on {percent(right)} of usual requests",
         )
     for words, (there, needs) in tried.items():

@@ -1,13 +1,12 @@
 """The nine steps of the plan of a service, and what it rests on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from scaleright.catalog import fact
 from scaleright.catalog import model as shape
 from scaleright.costs.regional_power import power_price
 from scaleright.decisions.build_buy import (
@@ -19,8 +18,10 @@ from scaleright.decisions.build_buy import (
     SETTINGS,
     SITE,
     SPILL,
+    ChipWays,
     arrives,
     bought_as,
+    rows_of,
     usd_per_kwh,
 )
 from scaleright.decisions.plan_fleets import Api, Fleets, a_year
@@ -32,7 +33,6 @@ from scaleright.decisions.plan_parts import (
     many,
     percent,
 )
-from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_service_levers import levers as levers_of
 from scaleright.decisions.plan_service_limits import thresholds
 from scaleright.decisions.plan_workload import (
@@ -86,78 +86,120 @@ class Found:
     """What a plan of a service rests on.
 
     of : the workload; model : that is served
-    fleets, rows, at : the fleets, their cases, and what each gives
-    place : of the fleet that would be rented; own_place : of the one that would be bought;
-        mixed : of those that would be owned in part, by way; -1 where there is none
-    api : what an API asks
+    fleets : every way to serve it
     ways : dollars of a day by what is done, those that may be done; barred : why others may not
-    bills, owned : dollars of a day of a fleet of one's own, of each case: by way to own it, and the
-        least of them
     """
 
     of: Workload
     model: str
     fleets: Fleets
-    rows: Sequence[Mapping[str, Any]]
-    at: Mapping[str, np.ndarray]
-    place: int
-    own_place: int
-    mixed: Mapping[str, int]
-    api: Api
     ways: Mapping[str, float]
     barred: Mapping[str, str]
-    bills: Mapping[str, np.ndarray]
-    owned: np.ndarray
 
-    @property
+    @cached_property
     def way(self) -> str:
         """What is done: the cheapest that may be."""
-        return min(self.ways, key=lambda name: (figure(self.ways[name], 5), name))
+        best = str(self.fleets.ways.best[0].value)
+        return best if best not in SETTINGS else USE if USE in self.ways else OWN
 
-    @property
+    @cached_property
     def house(self) -> str:
-        """The way to own the fleet that would be bought for least."""
-        costs = {way: float(of[self.own_place]) for way, of in self.bills.items()}
-        return min(costs, key=lambda way: (np.isnan(costs[way]), costs[way]))
+        """The way to own the fleet that is or would be bought for least."""
+        usd_ = {way: float(self.fleets.ways.usd[way].value) for way in SETTINGS}
+        return min(usd_, key=lambda way: usd_[way])
 
-    @property
+    @cached_property
+    def own_place(self) -> int:
+        """The row of it; -1 where there is none."""
+        return self.fleets.place(self.house)
+
+    @cached_property
     def taken(self) -> int:
-        """The place of the fleet that does it: with an API, of the one that would be rented."""
-        owned = {OWN: self.own_place, USE: self.own_place, **self.mixed}
-        return owned.get(self.way, self.place)
+        """The row of the fleet that does it: with an API, of the one that would be rented, or else
+        owned, for least.
+        """
+        if self.way in {OWN, USE} or (self.way == API and self.fleets.place(RENT) < 0):
+            return self.own_place
+        return self.fleets.place(RENT if self.way == API else self.way)
+
+    @cached_property
+    def _now(self) -> Mapping[str, Any]:
+        return self.fleets.at(_wanted(self.fleets.ways.one), self.fleets.row(self.taken))
 
     def now(self, name: str) -> Any:
         """What the fleet gives."""
-        return self.at[name][self.taken]
+        found = self._now[name]
+        return str(found) if isinstance(found, str) else float(found)
 
     @cached_property
     def beside(self) -> Compared:
         """All accelerators for it: owned ones where those of the fleet are bought."""
-        cached = float(self.fleets.fleet.traffic.load.cached_share.value)
+        cached = float(self.fleets.ways.one.fleet.traffic.load.cached_share.value)
         request = whole_request(self.fleets.lengths, cached)
         return compared(
             self.of, self.model, self.row, request, self.house if self.way == OWN else ""
         )
 
-    @property
+    @cached_property
+    def api(self) -> Api:
+        """What an API asks, beside the accelerator."""
+        return self.fleets.at_api(self.row["accelerator"])
+
+    @cached_property
     def row(self) -> dict[str, Any]:
         """The case of the fleet."""
-        return {**self.rows[self.taken], "scaling": str(self.now("best"))}
+        return {**self.fleets.row(self.taken), "scaling": self.now("best")}
+
+
+def _wanted(one: ChipWays) -> dict[str, Any]:
+    """What steps read of a fleet."""
+    fleet, rents, base, spill = one.fleet, one.rents, one.base, one.spill
+    engine, house = fleet.engine, {of: terms.price_usd for of, terms in one.own.terms.items()}
+    return {f"{of}_usd": it for of, it in house.items()} | {
+        "own_chips": one.own.chips,
+        "own_bought": one.own.bought,
+        "base_chips": base.chips,
+        "base_bought": base.bought,
+        "base_rented": base.rented,
+        "base_rented_share": base.rented_share,
+        "spill_chips": spill.chips,
+        "spill_bought": spill.bought,
+        "spill_rented_share": spill.rented_share,
+        "engines": fleet.peak,
+        "chips": engine.chips,
+        "seats": engine.seats,
+        "each_per_s": engine.requests_per_s,
+        "service_s": engine.service_s,
+        "best": one.bill.best[0],
+        "usd_per_day": one.bill.best[1],
+        "hour_usd": rents.hour.usd,
+        "loose_usd": rents.by_the_hour.usd,
+        "loose_counted": rents.by_the_hour.counted,
+        "counted": rents.hour.counted,
+        "full": fleet.utilization(HOURS_PER_DAY * fleet.peak),
+        "busy_hours": fleet.least_hours * engine.chips,
+        "low": fleet.low,
+        "high": fleet.high,
+        "lent": fleet.lent,
+        "weights": fleet.weights.precision,
+    }
 
 
 @lookup
 def bought_chips(found: Found) -> int:
     """Chips that are bought or owned, in whole servers; 0 where none is."""
-    return int(float(found.now("own_chips"))) if found.way in {OWN, USE} else 0
+    return int(found.now("own_chips")) if found.way in {OWN, USE} else 0
 
 
 @lookup
 def based(found: Found) -> str:
-    """What is done for the base that is owned where the rest is rented, in words."""
-    name, chips, bought = (
-        found.row["accelerator"],
-        *(int(float(found.now(f"{MIXED[found.way]}_{of}"))) for of in ("chips", "bought")),
-    )
+    """What is done for the base that is owned where the rest is rented, in words; none where none
+    is.
+    """
+    if found.way not in MIXED:
+        return ""
+    name = found.row["accelerator"]
+    chips, bought = (int(found.now(f"{MIXED[found.way]}_{of}")) for of in ("chips", "bought"))
     stands = STAND_IN[COLOCATION if bought_as(name)["server"] else ROOM]
     if bought == chips:
         return f"Buy {chips:,} {name}, run them {stands}"
@@ -170,11 +212,9 @@ def purchase_usd(found: Found) -> float:
     """What is paid at the start for chips that are bought, with their hosts [USD]."""
     if found.way not in {OWN, USE, *MIXED}:
         return 0.0
-    based_ = found.way in MIXED
     house = COLOCATION if bought_as(found.row["accelerator"])["server"] else ROOM
-    price = found.fleets.own.terms[house if based_ else found.house].price_usd
-    each = float(read_at({"usd": price}, found.row)["usd"])
-    return each * float(found.now(f"{MIXED.get(found.way, 'own')}_bought"))
+    house = house if found.way in MIXED else found.house
+    return found.now(f"{house}_usd") * found.now(f"{MIXED.get(found.way, 'own')}_bought")
 
 
 def _day(found: Found, **figures: float) -> Asked:
@@ -211,7 +251,7 @@ def demand(found: Found) -> Step:
     return Step(
         f"Requests of {reads:,.0f} tokens in and {writes:,.0f} out, {count(per_day)} a day.",
         reasons,
-        [_day(found, **{"fleet.peak": float(found.now("engines"))})],
+        [_day(found, **{"fleet.peak": found.now("engines")})],
     )
 
 
@@ -235,13 +275,13 @@ def supply(found: Found) -> Step:
     if of.trains and way in {USE, *MIXED} and found.row["accelerator"] == of.owned:
         reasons.append(f"your {of.owned} train first, and serve once the training is done")
     if way == HYBRID:
-        share = float(found.now("base_rented_share"))
+        share = found.now("base_rented_share")
         reasons.append(
             f"rent is {percent(share)} of the bill: an engine is worth owning that works as many"
             " hours as pay it; both places keep the model, and requests go to either"
         )
     if way == SPILL:
-        share = float(found.now("spill_rented_share"))
+        share = found.now("spill_rented_share")
         reasons.append(
             f"the API takes {percent(share)} of the bill: what busy hours need beyond engines that"
             " work as many hours as pay them, and what one that is lost would have served"
@@ -249,24 +289,25 @@ def supply(found: Found) -> Step:
     if of.budget_usd:
         share = a_year(found.ways[way]) / of.budget_usd
         reasons.append(f"that is {percent(share)} of the year's budget of {usd(of.budget_usd)}")
-    base = based(found) if way in MIXED else ""
+    base = based(found)
     where = {
-        RENT: f"Rent in {of.region}, {found.now('counted')}, at {usd(float(found.now('hour_usd')))}"
+        RENT: f"Rent in {of.region}, {found.now('counted')}, at {usd(found.now('hour_usd'))}"
         " an hour each.",
         OWN: f"Own, {STAND_IN[found.house]} in {of.region}; {BOUGHT_SO[found.house]}.",
         HYBRID: f"{base} in {of.region}, and rent what hours take beyond, by the hour at"
-        f" {usd(float(found.now('loose_usd')))} each ({found.now('loose_counted')}) or around the"
-        f" clock at {usd(float(found.now('hour_usd')))} ({found.now('counted')}).",
+        f" {usd(found.now('loose_usd'))} each ({found.now('loose_counted')}) or around the"
+        f" clock at {usd(found.now('hour_usd'))} ({found.now('counted')}).",
         SPILL: f"{base} in {of.region}, and call an API ({found.api.counted}) for what busy"
         " hours take beyond them.",
         USE: f"Use what you own, in {of.region}, and buy what is lacking.",
         API: f"Call an API ({found.api.counted}): chips of your own cost more at such a load.",
     }[way]
     asked = []
-    if found.place >= 0 and RENT not in found.barred:
-        kept = {**found.rows[found.place], "scaling": str(found.at["best"][found.place])}
-        cost = float(found.at["usd_per_day"][found.place])
-        asked.append(found.fleets.asked(kept, {"bill.chosen.usd_per_day": cost}))
+    if RENT in found.ways:
+        kept = found.fleets.row(found.fleets.place(RENT))
+        best = found.fleets.at({"scaling": found.fleets.ways.one.bill.best[0]}, kept)
+        kept["scaling"] = str(best["scaling"])
+        asked.append(found.fleets.asked(kept, {"bill.chosen.usd_per_day": found.ways[RENT]}))
     if API not in found.barred:
         asked.append(found.api.asked)
     if found.own_place >= 0:
@@ -276,9 +317,9 @@ def supply(found: Found) -> Step:
 
 def _own_asked(found: Found) -> Asked:
     """A year of one chip, as the chapter on buying has it."""
-    row = found.rows[found.own_place]
-    year = float(read_at({"each": found.fleets.own.each[found.house]}, row)["each"])
-    hours = figure(float(found.at["own_hours"][found.own_place]), 6)
+    row, own = found.fleets.row(found.own_place), found.fleets.ways.one.own
+    at = found.fleets.at({"each": own.each[found.house], "hours": own.hours}, row)
+    year, hours = float(at["each"]), figure(float(at["hours"]), 6)
     case = {"accelerator": row["accelerator"], "hours_per_day": hours}
     setting = SETTINGS[found.house]
     power = usd_per_kwh(found.of.region, setting)
@@ -319,38 +360,35 @@ def size(found: Found) -> Step:
 
 @search
 def hardware(found: Found) -> Step:
-    name, best = found.row["accelerator"], {}
-    how, costs = {
-        OWN: ("of your own", found.owned),
-        USE: ("of your own", found.owned),
-        HYBRID: ("owned in part", found.at["base_usd"]),
-        SPILL: ("owned in part", found.at.get("spill_usd", found.at["base_usd"])),
-    }.get(found.way, ("rented", found.at["usd_per_day"]))
-    for row, cost, served in zip(found.rows, costs, found.at["served"], strict=True):
-        chip = row["accelerator"]
-        if served and 0 < cost < np.inf:
+    name, best, fleets = found.row["accelerator"], {}, found.fleets
+    if found.way in {OWN, USE}:
+        how, costs = "of your own", fleets.owned_per_day
+    elif found.way in MIXED:
+        how, costs = "owned in part", fleets.usd_per_day(found.way)
+    else:
+        how, costs = "rented", fleets.usd_per_day(RENT)
+    served = fleets.along({"served": fleets.ways.one.fleet.served})["served"].astype(bool)
+    chips = rows_of(fleets.chips)["chip"]
+    for chip, cost in zip(chips, costs, strict=False):
+        if cost > 0:
             best[chip] = min(best.get(chip, np.inf), float(cost))
     told = [
         f"{chip}: {usd(cost)} a day {how}"
         for chip, cost in sorted(best.items(), key=lambda one: (one[1], one[0]))
     ]
+    fits = {chip for chip, it in zip(chips, served, strict=False) if it}
     told += [
-        f"{chip}: does not keep pace and first token"
-        for chip in found.fleets.chips
-        if chip
-        not in {
-            row["accelerator"] for row, it in zip(found.rows, found.at["served"], strict=True) if it
-        }
+        f"{chip}: does not keep pace and first token" for chip in fleets.chips if chip not in fits
     ]
-    if lent := str(found.now("lent")):
+    if lent := found.now("lent"):
         told.append(f"how fast the {name} is: {lent}")
     says = f"{name}, in {found.now('weights')}."
     if found.way == API:
         says = f"No chips of your own; if you rented, {name} in {found.now('weights')}."
-    cost = float(found.now("usd_per_day"))
+    cost = found.now("usd_per_day")
     figures = {"bill.chosen.usd_per_day": cost} if cost > 0 else {}
     beside = found.beside
-    used = (float(found.now("engines")) - found.of.spare_engines) * float(found.now("chips"))
+    used = (found.now("engines") - found.of.spare_engines) * found.now("chips")
     told += [why for why in (beside.sized(name, used),) if why]
     told.append(beside.says(name, found.fleets.chips))
     return Step(says, told, [_day(found, **figures), beside.asked])
@@ -358,16 +396,16 @@ def hardware(found: Found) -> Step:
 
 @search
 def layout(found: Found) -> Step:
-    engines, chips = (int(float(found.now(name))) for name in ("engines", "chips"))
-    seats, each = float(found.now("seats")), float(found.now("each_per_s"))
+    engines, chips = (int(found.now(name)) for name in ("engines", "chips"))
+    seats, each = found.now("seats"), found.now("each_per_s")
     kept = "" if found.way != API else "If you rented: "
     figures = {"fleet.engine.seats": seats, "fleet.engine.chips": float(chips)}
     told = [
         (
             f"a full engine serves {each:.3g} requests a second; one sits"
-            f" {duration(float(found.now('service_s')))}"
+            f" {duration(found.now('service_s'))}"
         ),
-        f"at the busiest time; over the day they are {percent(float(found.now('full')))} full",
+        f"at the busiest time; over the day they are {percent(found.now('full'))} full",
     ]
     if found.of.spare_engines and found.way not in {API, SPILL}:
         told.append(_spare(found))
@@ -381,19 +419,12 @@ def layout(found: Found) -> Step:
 
 def _spare(found: Found) -> str:
     """What the engines cost that stand by, over the same way without them, in words."""
-    fleets = found.fleets
-    wanted = {"rented": fleets.bill.best[1], "mixed": fleets.base.usd / DAYS_PER_YEAR}
-    wanted |= {way: where(fleets.own.stands[way], of, NAN) for way, of in fleets.own.usd.items()}
-    none = [{**row, "spare_engines": 0.0} for row in found.rows]
-    at = {
-        name: np.where(found.at["served"], of, np.nan)
-        for name, of in fleets.along(wanted, none).items()
-    }
-    rented = at.pop("rented")
-    mixed = at.pop("mixed")
-    owned = np.fmin.reduce([*at.values()]) / DAYS_PER_YEAR
-    least = {RENT: rented, HYBRID: mixed}.get(found.way, owned)
-    more = max(found.ways[found.way] - float(np.nanmin(least)), 0.0)
+    one = found.fleets.ways.one
+    ways = SETTINGS if found.way in {OWN, USE} else (found.way,)
+    wanted = {way: where(one.open[way], one.usd[way], NAN) for way in ways}
+    none = found.fleets.along(wanted, spare_engines=0.0).values()
+    least = float(np.nanmin([*none])) / DAYS_PER_YEAR
+    more = max(found.ways[found.way] - least, 0.0)
     return (
         f"{many(found.of.spare_engines, 'engine')} may be lost at the busiest time: those that"
         f" stand by make the day {usd(more)} dearer; Google provides for two, one taken down and"
@@ -403,13 +434,12 @@ def _spare(found: Found) -> str:
 
 @search
 def levers(found: Found) -> Step:
-    cached = float(found.fleets.fleet.traffic.load.cached_share.value)
-    return levers_of(found.of, found.fleets, found.row, found.way, cached)
+    return levers_of(found.of, found.fleets, found.row, found.way)
 
 
 @search
 def measure(found: Found) -> Step:
-    low, high = float(found.now("low")), float(found.now("high"))
+    low, high = found.now("low"), found.now("high")
     drift = yearly_drift().mean_over(1.0)
     told = {
         "your own traffic: log a week of requests with times and lengths": (
@@ -433,29 +463,14 @@ def measure(found: Found) -> Step:
     )
 
 
-_FLEET = ("engines", "chips")
-
-
-def _pooled(found: Found) -> int:
-    """The place of the fleet of chips for servers whose full hours would cost least: what an API
-    may have, that serves many.
-    """
-    server = [bought_as(row["accelerator"])["server"] for row in found.rows]
-    usd_of_work = found.at["usd_per_day"] * found.at["full"]  # if all of its hours had work
-    costs = np.where(server & found.at["served"].astype(bool), usd_of_work, np.nan)
-    return found.taken if np.isnan(costs).all() else int(np.nanargmin(costs))
-
-
 @search
 def energy(found: Found) -> Step:
-    region, place_ = found.of.region, _pooled(found) if found.way == API else found.taken
-    chip = found.rows[place_]["accelerator"]
-    now = {name: float(found.at[name][place_]) for name in ("busy_hours", "full", *_FLEET)}
-    busy, full = now["busy_hours"], min(now["full"], 1.0)
+    region, chip = found.of.region, found.row["accelerator"]
+    busy, full = found.now("busy_hours"), min(found.now("full"), 1.0)
     if found.way == API:  # many customers share its chips, which are as busy as pooling makes them
-        work = HOURS_PER_DAY * full * now["engines"] * now["chips"]
-        full = fact("aegaeon_utilization_pooled") / 100
-        busy = work / full
+        pooled = found.fleets.ways.pooled
+        chip, full = str(pooled.chip.value), pooled.utilization
+        busy = float(pooled.busy_hours.value)
     here = machine(chip, "serving")
     made, there = (
         Footprint.of(here, DAYS_PER_YEAR * busy, full, place(where)) for where in (region, "Sweden")
