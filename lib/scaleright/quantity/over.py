@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -27,6 +27,29 @@ class RowSet:
 
     name: str
     rows: Rows
+    _last: list[tuple[Sequence[Any], dict[str, Any]]] = field(default_factory=list, compare=False)
+
+    def at(self, names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+        """All that is wanted, at each row and where these parameters have these values: once for
+        all lists that ask for the same.
+        """
+        for known, found in self._last:
+            if all(map(_alike, known, values)):
+                return found
+        case = {
+            name: np.asarray(value)[..., None] if isinstance(value, np.ndarray) else value
+            for name, value in zip(names, values, strict=True)
+        }
+        wanted = self.rows.wanted
+        told = evaluate(wanted.values(), case | dict(self.rows.given), strangers=True)
+        self._last[:] = [(values, found := dict(zip(wanted, told, strict=True)))]
+        return found
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same: the same array, or a number or word that is equal."""
+    plain = not isinstance(one, np.ndarray) and not isinstance(other, np.ndarray)
+    return one is other or (plain and type(one) is type(other) and one == other)
 
 
 def over(
@@ -54,10 +77,9 @@ def over(
     def moves(node: Quantity) -> bool:  # with the rows, one `derived` among them
         return any(of.parameter in given for of in behind[node])
 
-    free = {of: [it for it in behind[of] if not moves(it)] for of in wanted.values()}
-    return {
-        field: _listed(found, field, here, behind[of], free[of]) for field, of in wanted.items()
-    }
+    every = dict.fromkeys(it for of in wanted.values() for it in behind[of])
+    free = [it for it in every if not moves(it)]
+    return {field: _listed(found, field, here, free) for field in wanted}
 
 
 def _parameters_behind(order: Iterable[Quantity]) -> dict[Quantity, tuple[Quantity, ...]]:
@@ -85,32 +107,21 @@ def _evaluated(rows: Rows) -> dict[str, Any]:
 
 
 def _listed(
-    of: RowSet,
-    field: str,
-    here: Callable[[], Mapping[str, Any]],
-    behind: Sequence[Quantity],
-    free: Sequence[Quantity],
+    of: RowSet, field: str, here: Callable[[], Mapping[str, Any]], free: Sequence[Quantity]
 ) -> Quantity:
     """A wanted quantity at each row.
 
     here : what all that is wanted is at each row and at the case
-    behind, free : the parameters that it is made of, and those that do not move with the rows
+    free : the parameters behind all that is wanted which do not move with the rows
     """
-    wanted, rows = of.rows.wanted[field], of.rows.given
-    read = {node.parameter for node in behind}
+    wanted, size = of.rows.wanted[field], len(next(iter(of.rows.given.values())))
     names = [node.parameter or "" for node in free]
-    size = len(next(iter(rows.values())))
 
     def each(values: Any) -> np.ndarray:
         return np.broadcast_to(values, (*np.shape(values)[:-1], size))
 
     def compute(*values: Any) -> np.ndarray:
-        case = {
-            name: np.asarray(value)[..., None] if isinstance(value, np.ndarray) else value
-            for name, value in zip(names, values, strict=True)
-        }
-        (found,) = evaluate([wanted], case | {name: rows[name] for name in rows if name in read})
-        return each(found)
+        return each(of.at(names, values)[field])
 
     digest = hashlib.sha256(repr([of.name, field, size]).encode()).hexdigest()[:12]
     operation = Operation(
