@@ -9,7 +9,7 @@ from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.experiment_steps import ExperimentSteps
 from scaleright.costs.regional_power import REGIONS
 from scaleright.decisions.ablation_study import NODE_CHIPS
-from scaleright.decisions.build_buy import arrives, lead_months
+from scaleright.decisions.build_buy import arrival_days, arrives
 from scaleright.decisions.plan_limits import rounded
 from scaleright.decisions.plan_runs import BUY, SPOT
 from scaleright.decisions.plan_study_limits import LOWEST, SURE
@@ -21,9 +21,9 @@ from scaleright.footprint.machines import Machine
 from scaleright.footprint.places import Place
 from scaleright.ops import ceil, first_case, floor, maximum, normal_cdf, where
 from scaleright.quantity import choose, least
-from scaleright.units import DAYS_PER_YEAR, SECONDS_PER_HOUR
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
-DAY_S = 24 * SECONDS_PER_HOUR
+DAY_S = HOURS_PER_DAY * SECONDS_PER_HOUR
 LEVERS = {
     "halvings": "stop the worse half early, twice",
     "precision": "train in FP8",
@@ -144,9 +144,7 @@ def _broken(of: StudyWays) -> Any:
     )
     slow = days * DAY_S
     costs = where(stays, "takes", "costs")
-    few, many = lead_months()
-    wait = (few * many) ** 0.5 * DAYS_PER_YEAR / 12
-    late = where(stays, wait, 0.0) + days > case.deadline_days
+    late = where(stays, arrival_days(0.0), 0.0) + days > case.deadline_days
     comes = charts.phrase("{ARRIVES}, and the quickest, on {fast}, then takes {slow:duration}")
     takes = charts.phrase(
         "the quickest, on {fast}, takes {slow:duration}, {over_days:number} times as long"

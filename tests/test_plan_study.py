@@ -1,0 +1,65 @@
+"""A study on the page of a plan: the page decides what the command does."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scaleright.chapters import plan_study
+from scaleright.decisions.plan import plan
+from scaleright.decisions.plan_workload import PROXIES, Workload
+from scaleright.quantity import evaluate, given
+
+USUAL = {"proxy_model": PROXIES[0], "variants": 50, "seeds": 3, "tokens": 2e10}
+USUAL |= {"deadline_days": 30.0, "deadline_chance": 0.9, "data": "may leave"}
+USUAL |= {"budget_usd": 90_000.0, "region": "United States"}
+STAYS = {"data": "may not leave", "deadline_days": 500.0}
+
+
+@cache
+def shown() -> tuple[Any, Any]:
+    """The ways of the page, and its plan."""
+    ways = plan_study.ways(
+        SimpleNamespace(**{of: given(of, it) for of, it in USUAL.items()}), PROXIES
+    )
+    return ways, plan_study.own_plan(ways)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"proxy_model": "OLMo-2-7B", "variants": 8, "budget_usd": 1e6, "deadline_chance": 0.97},
+        {"proxy_model": "Pythia-160M", "variants": 200, "deadline_days": 2.0, "region": "France"},
+        {**STAYS, "budget_usd": 1e6},
+        {**STAYS, "budget_usd": 3e5},
+        {"budget_usd": 20_000.0},
+        {"variants": 200, "deadline_days": 1.0, "budget_usd": 20_000.0},
+        {"deadline_days": 1.2, "budget_usd": 1e6},
+    ],
+)
+def test_the_page_plans_a_study_as_the_command_does(asked):
+    case = USUAL | asked
+    named = {("model" if name == "proxy_model" else name): of for name, of in case.items()}
+    part = plan(Workload.of({"work": "study", **named})).parts[0]
+    ways, own = shown()
+    wanted = [own.met, own.usd, ways.taken["chip"], ways.weighed.study.chips, ways.kept]
+    wanted += [own.decision, own.helps, own.work, own.steps[8][0], own.steps[6][0]]
+    met, usd, chip, chips, kept, decision, helps, work, energy, lever = evaluate(wanted, case)
+    assert (met, work) == (part.broken is None, part.work)
+    if part.broken:
+        assert usd == pytest.approx(part.figures["usd"], rel=5e-4)
+        assert helps.split("What would help: ")[0] == f"What breaks: {part.broken.says}. "
+        found = "; or ".join(change.says for change in part.broken.relaxations)
+        assert helps.endswith(f"What would help: {found}.")
+        return
+    assert usd == pytest.approx(part.figures["cash_usd"], rel=5e-4)
+    assert (chip, chips) == (part.figures["accelerator"], part.figures["chips"])
+    assert decision == part.decision
+    sure = f"{100 * kept:.0f} %" if kept <= 0.995 else "over 99 %"
+    assert f"to be done in {case['deadline_days']:g} days ({sure})" in part.sure
+    assert f"{energy}." == part.steps[7].says
+    assert f"{lever}." == part.steps[5].says
