@@ -73,6 +73,13 @@ def _tips(category: str, title: str, grouped: bool) -> list[alt.Tooltip]:
     )
 
 
+def _finite(chart: alt.Chart, lacks: bool, named: bool) -> alt.Chart:
+    """Rows without a number at nothing where they may lack one; named ones left out otherwise."""
+    if lacks:
+        return chart.transform_calculate(_value="isFinite(datum._value) ? datum._value : 0")
+    return chart.transform_filter("isFinite(datum._value)") if named else chart
+
+
 def bars(
     rows: Any,
     category: str,
@@ -93,8 +100,7 @@ def bars(
     rows : DataFrame or records; or the value of each bar by its name, quantities or not.
     category : column with the name of each bar.
     value : column or quantity, of rows; a bar without a number has no length.
-    kind : how values are said, see `say`.
-    title : of the axis, with its unit.
+    kind, title : how values are said, see `say`; the axis, with its unit.
     color : column that chooses a fixed color (vendor, choice), or the group of each bar by its
         name: bars of a group stand together, the largest group first, named above.
     sort : largest first, also while sliders move; False keeps the order of the rows.
@@ -109,13 +115,11 @@ def bars(
     ...     "USD an hour").height
     60
     """
-    said, may_lack, height = say(value_said(), kind), along is not None, None
-    if isinstance(rows, Mapping):
+    said, lacks, named = say(value_said(), kind), along is not None, isinstance(rows, Mapping)
+    if named:
         rows, value = by_option(category, rows)
-        if lacking is not None:
-            said, may_lack = where(alt.expr.isFinite(value_said()), said, expressed(lacking)), True
-        else:
-            height = alt.Step(ROW)
+        lacks, words = lacks or lacking is not None, NONE if lacking is None else lacking
+        said = where(alt.expr.isFinite(value_said()), said, expressed(words))
     frame, grouped = frame_of(rows), isinstance(color, Mapping)
     if grouped:
         frame, color = frame.assign(_group=frame[category].map(color)), "_group"
@@ -124,21 +128,18 @@ def bars(
     steps, (value, label) = along_rows([value, label], along)
     chart = alt.Chart(frame).transform_calculate(_value=field_of(value))
     chart = chart.transform_calculate(_label=said if label is None else label)
-    if height:
-        chart = chart.transform_filter("isFinite(datum._value)")
-    if may_lack:
-        chart = chart.transform_calculate(_value="isFinite(datum._value) ? datum._value : 0")
+    chart = _finite(chart, lacks, named)
     if grouped:
         chart = _by_group(chart)
     scale = {"nice": False, "padding": 14, "type": "log"} if log else {"nice": False}
     x = alt.X("_value:Q", title=title, scale=scale, axis=value_axis(kind, log))
     y = row_axis(category, order, labelLimit=220)
     mark = chart.mark_point() if log else chart.mark_bar(height=alt.RelativeBandSize(0.62))
-    mark = mark.encode(x=x, y=y, tooltip=_tips(category, title, grouped))
-    mark = mark.encode(**_colors_of(frame, color, grouped))
-    text = chart.mark_text(style="row-value", dx=8 if log else 5)
-    layers = alt.layer(mark, text.encode(x=x, y=y, text=alt.Text("_label:N")))
-    return after(layers.properties(height=height or ROW * frame[category].nunique()), steps)
+    tips, colors = _tips(category, title, grouped), _colors_of(frame, color, grouped)
+    mark = mark.encode(x=x, y=y, tooltip=tips, **colors)
+    text = chart.mark_text(style="row-value", dx=8 if log else 5).encode(x=x, y=y, text="_label:N")
+    height = alt.Step(ROW) if named and not lacks else ROW * frame[category].nunique()
+    return after(alt.layer(mark, text).properties(height=height), steps)
 
 
 def lines(

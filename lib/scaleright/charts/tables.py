@@ -63,10 +63,8 @@ def table(
     name : what its files are called when a reader downloads them; made from the caption otherwise.
     along : parameters that the rows give in columns of their names or in others, which are not
         shown: a quantity in another column is that of the case of each row.
-    across : column whose values head a column each, beside that of names: of what the one column
-        that is left holds.
-    beneath : columns of long texts, which get a line of their own beneath a row; of a table of five
-        columns or more those of over 60 letters.
+    across : column whose values head a column each, of what the one column that is left holds.
+    beneath : columns of long texts that get a line of their own beneath a row.
 
     >>> table(pd.DataFrame({"chip": ["A"], "price": [1600.0]}), "Prices", {"price": "usd"})
     Prices
