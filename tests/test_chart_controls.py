@@ -55,6 +55,28 @@ def test_a_choice_that_others_follow_comes_with_them(live):
         live.follow("chip", {"A": {"prices": 2.0}})
 
 
+def test_a_control_that_waits_for_a_choice_comes_with_it_and_says_so(live):
+    live.only("chip", {"A": ["price"], "B": ["price", "load"]})
+    meta = charts.show(bar_chart(USD * live.given.price), alt="Two bars of cost.").bundle[
+        VEGALITE_MIME
+    ]["usermeta"]["scaleright"]
+    assert [c["name"] for c in meta["controls"]] == ["chip", "price"]
+    assert meta["controls"][1]["only"] == {"chip": ["A", "B"]}
+    assert live.describe("load")["only"] == {"chip": ["B"]} and "only" not in live.describe("chips")
+    with pytest.raises(ValueError, match="'chip' or 'prices'"):
+        live.only("chip", {"A": ["prices"]})
+
+
+def test_a_bar_without_a_number_is_left_out_where_no_words_stand_for_it(live):
+    usd = {"rent": live.given.price, "buy": float("nan")}
+    kept = charts.bars(usd, "way", None, "usd", "USD").to_dict()
+    short = charts.bars(usd, "way", None, "usd", "USD", lacking=None).to_dict()
+    assert "isFinite(datum._value)" in [
+        step.get("filter") for layer in short["layer"] for step in layer["transform"]
+    ]
+    assert (kept["height"], short["height"]) == (60, {"step": 30})
+
+
 def test_a_number_of_a_sentence_is_computed_from_what_it_names(live):
     case = live.given
     cost = case.price * case.chips
