@@ -37,7 +37,7 @@ def shown() -> tuple[Any, Any]:
         {**STAYS, "budget_usd": 1e6},
         {**STAYS, "budget_usd": 3e5},
         {"budget_usd": 20_000.0},
-        {"variants": 200, "deadline_days": 1.0, "budget_usd": 20_000.0},
+        {"variants": 200, "deadline_days": 1.1, "budget_usd": 20_000.0},
         {"deadline_days": 1.2, "budget_usd": 1e6},
     ],
 )

@@ -19,7 +19,7 @@ from scaleright.decisions.plan_workload import STAYS
 from scaleright.footprint import Footprint, machine, place
 from scaleright.footprint.machines import Machine
 from scaleright.footprint.places import Place
-from scaleright.ops import ceil, first_case, floor, maximum, normal_cdf, where
+from scaleright.ops import ceil, first_case, floor, log10, maximum, normal_cdf, where
 from scaleright.quantity import choose, least
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
@@ -169,7 +169,7 @@ def _broken(of: StudyWays) -> Any:
 def _helps(of: StudyWays) -> Any:
     """What would help, the least change first."""
     changes = _changes(of)
-    left = {name: where(there, share, NAN) for name, (_, share, there) in changes.items()}
+    left = {name: where(there, _three(share), NAN) for name, (_, share, there) in changes.items()}
     said: Any = ""
     for _ in changes:
         name, share = least(left)
@@ -179,6 +179,13 @@ def _helps(of: StudyWays) -> Any:
         left = {of: where(name == of, NAN, share) for of, share in left.items()}
     none = charts.phrase("Nothing that is tried would.")
     return where(said == "", none, charts.phrase("What would help: {said}."))
+
+
+def _three(share: Any) -> Any:
+    """A share in three digits, by which changes are put in order."""
+    share = maximum(share, 1e-6)
+    step = 10.0 ** (floor(log10(share)) - 2)
+    return floor(share / step + 0.5) * step
 
 
 def _changes(of: StudyWays) -> dict[str, tuple[Any, Any, Any]]:

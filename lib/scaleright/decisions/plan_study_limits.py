@@ -57,11 +57,10 @@ def unmet_study(question: Question, options: Options, work: str) -> Part:
         changes.append(_both(of, options, there, sure))
     changes += [*_fewer(of, question, options), *_lifted(question)]
     if not broken and paid.any():
-        at = options.best(paid, days)
-        kept = chance(_chance(options, at, deadline))
+        at, kept = _surest(of, options, paid)
         broken.append(
-            f"the deadline of {deadline:g} days: the quickest that is within the limits,"
-            f" {named_study(options, at)}, keeps it with a chance of {kept}, not"
+            f"the deadline of {deadline:g} days: the surest within the budget,"
+            f" {named_study(options, at)}, keeps it with a chance of {chance(kept)}, not"
             f" {chance(of.deadline_chance)}"
         )
     says = " and ".join(broken)
@@ -108,20 +107,20 @@ def _lifted(question: Question) -> list[Relaxation]:
     return found
 
 
-def _chance(options: Options, at: int, deadline: float) -> float:
-    """How often a study is done in so many days [1]."""
-    late = early(options.days, options.spread, deadline, options.bought)[at]
-    return float(normal_cdf(late))
+def _surest(of: Workload, options: Options, paid: np.ndarray) -> tuple[int, float]:
+    """The place of the surest of those that can be paid, and its chance to be in time [1]."""
+    # by how many standard deviations it is early
+    by = early(options.days, options.spread, of.deadline_days, options.bought)
+    at = options.best(paid, -by + 1e3)
+    return at, float(normal_cdf(by[at]))
 
 
 def _surer(of: Workload, options: Options, paid: np.ndarray) -> Relaxation | None:
     """Less certainty about the deadline."""
     if not of.deadline_days or not paid.any():
         return None
-    # the surest that can be paid: by how many standard deviations it is early
-    by = early(options.days, options.spread, of.deadline_days, options.bought)
-    at = options.best(paid, -by + 1e3)
-    value = floor(100 * float(normal_cdf(by[at]))) / 100
+    at, kept = _surest(of, options, paid)
+    value = floor(100 * kept) / 100
     if not 0.5 <= value < of.deadline_chance:
         return None
     says = f"be {chance(value)} sure of the deadline instead of {chance(of.deadline_chance)}"

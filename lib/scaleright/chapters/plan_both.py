@@ -1,0 +1,82 @@
+"""What the chapter `plan` shows of a model of the reader's own that is made first and served then,
+on the chips that are bought to make it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+from scaleright import charts
+from scaleright.chapters.plan import NAN, OwnPlan
+from scaleright.ops import where
+
+NOTHING = "Nothing has to give."
+"""What a plan says that keeps its limits."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a work of the reader's own leaves to be served.
+
+    model : that it trains
+    accelerator, chips : what is bought for it, none of it where `chips` is 0 [1]
+    """
+
+    model: Any
+    accelerator: Any
+    chips: Any
+
+
+def served(case: Any, made: Mapping[str, Made]) -> SimpleNamespace:
+    """The case of the service: of what a work makes where it is served then, with the chips that
+    are bought for it instead of such as are owned already, if there are none of these.
+
+    case : quantities workload, then_serve, model, owned and owned_chips, among others
+    made : by the words for the works in the menu
+    """
+    values = dict(vars(case))
+    for words, of in made.items():
+        then = (case.workload == words) & case.then_serve
+        bought = then & (of.chips > 0) & (case.owned_chips == 0)
+        values["model"] = where(then, of.model, values["model"])
+        values["owned"] = where(bought, of.accelerator, values["owned"])
+        values["owned_chips"] = where(bought, of.chips, values["owned_chips"])
+    return SimpleNamespace(**values)
+
+
+def both(first: OwnPlan, then: OwnPlan, serves: Any) -> OwnPlan:
+    """The plan of a work and of the service of what it makes, where it is served then: the bill is
+    that of the work, and that of the service is said beside it.
+
+    first, then : both plans, the second of the case that `served` gives
+    serves : whether it is served then
+    """
+    usd = where(then.there, then.usd, 0.0)
+    does = charts.phrase("To serve it then: {then.decision}, for {usd:usd} a year")
+    does = where(then.there, does, "No way is open to serve it so")
+    gives = where(first.helps == NOTHING, "", first.helps + " ") + "To serve it then: " + then.helps
+    gives = where(then.helps == NOTHING, first.helps, gives)
+    beside = {
+        "work": ", and serve it then",
+        "decision": ". " + does,
+        "because": " To serve it then: " + then.because,
+        "sure": " To serve it then: " + then.sure,
+    }
+    told = {name: getattr(first, name) + where(serves, said, "") for name, said in beside.items()}
+    steps = dict(first.steps)
+    for number, pair in then.steps.items():
+        mine = zip(first.steps.get(number, ("", "")), pair, strict=True)
+        steps[number] = tuple(
+            one + where(serves, where(one == "", "", "; ") + "to serve it then: " + other, "")
+            for one, other in mine
+        )
+    bars = {f"serve it: {way}": where(serves, of, NAN) for way, of in then.bars.items()}
+    return replace(
+        first,
+        **told,
+        helps=where(serves, gives, first.helps),
+        met=where(serves, first.met & then.met & then.there, first.met),
+        bars={**first.bars, **bars},
+        steps=steps,
+    )
