@@ -34,6 +34,7 @@ LEVERS = {
 BARS = {"rented": "rent on demand", "on_spot": "rent on spot", "bought": "buy"}
 LARGEST_TOKENS = 1e12
 """The most tokens of a run that the chapter takes."""
+FIRST = "First the noise between seeds: train one variant three times before the other runs"
 NOT_REACHED = "Not reached: one of the limits has to give first."
 
 
@@ -58,13 +59,14 @@ def own_plan(of: StudyWays) -> OwnPlan:
         charts.phrase("Rent {used:whole} {chip}{rented}"),
     )
     decision = decision + charts.phrase(" for {days:duration}, a run on {width}")
+    later = arrives()
     hours, price, each = weighed.study.hours.total, weighed.study.hour.total, usd / runs
     because = charts.phrase(
         "{hours:whole} chip-hours at {price:usd} are the least of the platforms whose architecture"
         " the fit has seen, in time. A run costs {each:usd}."
     )
     life = charts.phrase(
-        " The study takes {usd:usd} of their life; {ARRIVES}, and their wait is counted in the"
+        " The study takes {usd:usd} of their life; {later}, and their wait is counted in the"
         " deadline."
     )
     because = because + where(buys, life, "")
@@ -91,9 +93,6 @@ def own_plan(of: StudyWays) -> OwnPlan:
         },
         questions=_questions(of),
     )
-
-
-ARRIVES = arrives()
 
 
 def _likely(probability: Any) -> Any:
@@ -142,10 +141,10 @@ def _broken(of: StudyWays) -> Any:
         cash / case.budget_usd,
         case.data == STAYS,
     )
-    slow = days * DAY_S
+    slow, later = days * DAY_S, arrives()
     costs = where(stays, "takes", "costs")
     late = where(stays, arrival_days(0.0), 0.0) + days > case.deadline_days
-    comes = charts.phrase("{ARRIVES}, and the quickest, on {fast}, then takes {slow:duration}")
+    comes = charts.phrase("{later}, and the quickest, on {fast}, then takes {slow:duration}")
     takes = charts.phrase(
         "the quickest, on {fast}, takes {slow:duration}, {over_days:number} times as long"
     )
@@ -259,11 +258,14 @@ def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, Any]]:
         of.weighed.bought > 0,
     )
     each, places, chips, nodes = on.run_hours, on.places, on.chips, on.chips / NODE_CHIPS
-    price, right, power = on.hour.total, of.decision.right, of.decision.power
-    needed = maximum(ceil(of.decision.needed - 1e-9), 1.0)
+    price = on.hour.total
     drawn, carbon = _footprint(of, region)
     cleaner = _footprint(of, "Sweden")[1]
     quickest = of.quickest_days * DAY_S
+    first = charts.phrase(
+        "whether a difference is real hangs on it, and no table has yours; then one run whole: it"
+        " should take {each:hours}; then how many runs fail: the plan counts one in twenty"
+    )
     return {
         1: (
             charts.phrase("{runs:whole runs}, each {each:hours} on {width}"),
@@ -284,17 +286,7 @@ def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, Any]]:
             ),
             _supply(of),
         ),
-        3: (
-            charts.phrase(
-                "A decision between two variants is right about the large run in {right:percent}"
-            ),
-            charts.phrase(
-                "with {case.seeds:whole seeds} a difference of one point is found in"
-                " {power:percent} of cases, where seeds differ by half a point; {needed:whole}"
-                " seeds find it in 80 %; a larger proxy is right more often, and costs in"
-                " proportion to its parameters"
-            ),
-        ),
+        3: _size(of),
         4: (charts.phrase("{chips:whole} {chip}"), _rivals(of)),
         5: (
             charts.phrase(
@@ -303,14 +295,7 @@ def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, Any]]:
             "small models need no splitting: more runs side by side beat larger runs in turn",
         ),
         6: _levers(of),
-        7: (
-            "First the noise between seeds: train one variant three times before the other runs",
-            charts.phrase(
-                "whether a difference is real hangs on it, and no table has yours; then one run"
-                " whole: it should take {each:hours}; then how many runs fail: the plan counts one"
-                " in twenty"
-            ),
-        ),
+        7: (FIRST, first),
         8: (
             charts.phrase("{drawn:si Wh} of electricity and {carbon:mass} of CO2e in {region}"),
             charts.phrase("in Sweden it would be {cleaner:mass}"),
@@ -321,6 +306,23 @@ def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, Any]]:
             + charts.phrase("; the largest cluster that is tried would take {quickest:duration}"),
         ),
     }
+
+
+def _size(of: StudyWays) -> tuple[Any, Any]:
+    """How often a decision is right, and how many seeds tell variants apart."""
+    case, right, power = of.case, of.decision.right, of.decision.power
+    needed = maximum(ceil(of.decision.needed - 1e-9), 1.0)
+    return (
+        charts.phrase(
+            "A decision between two variants is right about the large run in {right:percent}"
+        ),
+        charts.phrase(
+            "with {case.seeds:whole seeds} a difference of one point is found in"
+            " {power:percent} of cases, where seeds differ by half a point; {needed:whole}"
+            " seeds find it in 80 %; a larger proxy is right more often, and costs in"
+            " proportion to its parameters"
+        ),
+    )
 
 
 def _supply(of: StudyWays) -> Any:

@@ -209,7 +209,7 @@ def _bill(case: Any, steps: ExperimentSteps, late: Any) -> Bill:
         if nodes * NODE_CHIPS >= widths()[width]
     )
     names = ("chip", "width", "contract", "paid", "nodes")
-    rows = {name: [of[at] for of in every] for at, name in enumerate(names)}
+    rows: dict[str, list] = {name: [of[at] for of in every] for at, name in enumerate(names)}
     rows["nodes"] = [float(of) for of in rows["nodes"]]
     row = {name: given(f"study_{name}", of[0]) for name, of in rows.items()}
     chip, width, contract, paid, nodes = row.values()
@@ -248,7 +248,7 @@ def _bill(case: Any, steps: ExperimentSteps, late: Any) -> Bill:
     listed = {row[name]: of for name, of in rows.items()}
     bill = Bill(rows, over("studies", listed, wanted))
     near = mine & paid_for & (sure <= (1 + NEAR) * bill.least("sure")[1])
-    return Bill(rows, bill.at | over("soon", listed, {"near": where(near, of.cash, NAN)}))
+    return Bill(rows, {**bill.at, **over("soon", listed, {"near": where(near, of.cash, NAN)})})
 
 
 def _changed(
@@ -260,7 +260,7 @@ def _changed(
     usual = {"halvings": 0.0, "precision": BF16, "seller": USUAL["seller"]}
     usual |= {"idle": USUAL["idle"], "seeds": 0.0}
     rows = [
-        {"change": name, "nodes": float(nodes)} | usual | change
+        {"change": name, "nodes": float(nodes), **usual, **change}
         for (name, change), nodes in product(CHANGES.items(), (0, *NODES))
     ]
     row = {name: given(f"changed_{name}", of) for name, of in rows[0].items()}
