@@ -9,10 +9,10 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 from scaleright.costs import pretraining
-from scaleright.costs.experiment_steps import ExperimentSteps, widths
+from scaleright.costs.experiment_steps import ExperimentSteps
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.ablation_evidence import per_tenfold
-from scaleright.decisions.ablation_study import NODE_CHIPS, NODES, Decision, Desk, Range
+from scaleright.decisions.ablation_study import NODES, Decision, Desk, Range
 from scaleright.decisions.plan_runs import BUY, NEAR, SPOT, early
 from scaleright.decisions.plan_study_rows import (
     ON_DEMAND,
@@ -28,6 +28,7 @@ from scaleright.information import probability_cheaper, spread_between
 from scaleright.ops import (
     exp,
     first_case,
+    floor,
     item,
     maximum,
     minimum,
@@ -58,28 +59,41 @@ CHANGES: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Bill:
-    """Whole studies as a page compares them: a cluster each, in the order of `rows`.
+    """Whole studies as a page compares them, a cluster each.
 
-    rows : chip, width, contract, paid and nodes of each
+    names : of the platforms
     at : the columns, lists that follow the controls
     """
 
-    rows: Mapping[str, list]
+    names: tuple[str, ...]
     at: Mapping[str, Any]
 
     def least(self, column: str) -> tuple[Any, Any]:
         """The place of the least of a column, -1 where it has none, and its value."""
         place = place_of_least(self.at[column])
-        return place, item(self.at[column], place)
+        return place, self.value(column, place)
 
     def value(self, column: str, place: Any) -> Any:
-        """A column at a place."""
-        return item(self.at[column], place)
+        """A column at a place; NaN at -1."""
+        return where(place >= 0, item(self.at[column], maximum(place, 0.0)), NAN)
 
     def cluster(self, place: Any) -> dict[str, Any]:
-        """Chip, width, contract and how it is paid of a place, as words, and the nodes."""
-        words = {name: word_at(of, place) for name, of in self.rows.items() if name != "nodes"}
-        return words | {"nodes": item(self.rows["nodes"], maximum(place, 0.0))}
+        """Chip, width, contract, how it is paid, and nodes of a place; of the first at -1."""
+        return _cluster(self.names, maximum(place, 0.0))
+
+
+def _cluster(names: tuple[str, ...], place: Any) -> dict[str, Any]:
+    """What stands at a place among all clusters: by chip, width, how it is had, and nodes."""
+    how = floor(place / len(NODES)) % len(PAID)
+    width = floor(place / (len(NODES) * len(PAID))) % len(WIDTHS)
+    paid, contract = zip(*PAID, strict=True)
+    return {
+        "chip": word_at([*names], floor(place / (len(NODES) * len(PAID) * len(WIDTHS)))),
+        "width": word_at([*WIDTHS], width),
+        "contract": word_at([*contract], how),
+        "paid": word_at([*paid], how),
+        "nodes": item([float(of) for of in NODES], place % len(NODES)),
+    }
 
 
 @dataclass(frozen=True)
@@ -203,16 +217,8 @@ def _case(case: Any, chip: Any, width: Any, contract: Any, paid: Any, **other: A
 
 def _bill(case: Any, steps: ExperimentSteps, late: Any) -> Bill:
     """Every cluster, as rows of a page."""
-    every = sorted(
-        (chip, width, contract, paid, str(float(nodes)))
-        for chip, width, (paid, contract), nodes in product(steps.names, WIDTHS, PAID, NODES)
-        if nodes * NODE_CHIPS >= widths()[width]
-    )
-    names = ("chip", "width", "contract", "paid", "nodes")
-    rows: dict[str, list] = {name: [of[at] for of in every] for at, name in enumerate(names)}
-    rows["nodes"] = [float(of) for of in rows["nodes"]]
-    row = {name: given(f"study_{name}", of[0]) for name, of in rows.items()}
-    chip, width, contract, paid, nodes = row.values()
+    row = given("study", 0.0)
+    chip, width, contract, paid, nodes = _cluster(steps.names, row).values()
     mine = _case(case, chip, width, contract, paid)
     on = Desk.of(mine, steps).on(chip, nodes)
     luck = pauses().row(contract, width).luck
@@ -245,10 +251,12 @@ def _bill(case: Any, steps: ExperimentSteps, late: Any) -> Bill:
     for name in steps.names:
         columns[_column(name)] = open_ & (of.usd > 0) & soon & (chip == name), of.usd
     wanted = {name: where(when, value, NAN) for name, (when, value) in columns.items()}
-    listed = {row[name]: of for name, of in rows.items()}
-    bill = Bill(rows, over("studies", listed, wanted))
+    listed = {row: [*range(len(steps.names) * len(WIDTHS) * len(PAID) * len(NODES))]}
+    bill = Bill(steps.names, over("studies", listed, wanted))
     near = mine & paid_for & (sure <= (1 + NEAR) * bill.least("sure")[1])
-    return Bill(rows, {**bill.at, **over("soon", listed, {"near": where(near, of.cash, NAN)})})
+    return Bill(
+        steps.names, {**bill.at, **over("soon", listed, {"near": where(near, of.cash, NAN)})}
+    )
 
 
 def _changed(
@@ -280,7 +288,7 @@ def _changed(
         wanted[f"{name}_soon"] = where(here & soon, on.usd, NAN)
         wanted[f"{name}_ever"] = where(here, on.usd, NAN)
     listed = {row[name]: [of[name] for of in rows] for name in row}
-    bill = Bill({}, over("changed_studies", listed, wanted))
+    bill = Bill((), over("changed_studies", listed, wanted))
 
     def usd(name: str) -> Any:
         place, soon = bill.least(f"{name}_soon")
