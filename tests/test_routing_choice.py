@@ -13,7 +13,7 @@ from chapter_cells import computed
 from scaleright.costs.tokens import request_usd
 from scaleright.decisions import routing_evidence as evidence
 from scaleright.decisions import routing_tiers as of_tiers
-from scaleright.decisions.routing_choice import best_way, doubts_of, model_names, shortfall
+from scaleright.decisions.routing_choice import best_way, model_names, shortfall
 from scaleright.decisions.routing_tiers import LEVELS, NAMES, STEPS, Tiers, success_rates, ways_of
 from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, frontier
 from scaleright.market import api_price, asked_tokens, closed_models, hour
@@ -193,18 +193,27 @@ def test_equal_ways_beat_neither():
     assert frontier({"one": way, "other": way}) == {"one": True, "other": True}
 
 
-def test_doubts_move_with_what_nobody_knows_and_not_with_prices(tables):
-    case = case_of()
-    tiers = [tables.served(case, name).tier for name in NAMES]
-    check = Check(case.caught, case.false_alarm, 0.0004, 0.5)
-    error = given("error_usd", 0.05)
-    doubts = doubts_of(case, tables.traffic(case), tiers, check, error)
-    low, high = doubts.total
-    assert low.value < doubts.choice.cost.value < high.value
-    assert 0.5 < doubts.choice.sureness.value <= 1
-    assert all(of.value >= 0 for of in doubts.choice.spreads.values())
-    dear, cheap = evaluate([doubts.choice.cost, doubts.choice.other], {"error_usd": 1.0})
-    assert dear < cheap  # medium, then large is right more often
+CASES = {  # a column a case: the usual, a short wait, many right, cheap and dear errors
+    "error_usd": np.array([0.05, 0.05, 0.05, 1e-4, 1.0]),
+    "most_s": np.array([60.0, 9.0, 60.0, 60.0, 60.0]),
+    "least_right": np.array([0.0, 0.0, 0.86, 0.0, 0.0]),
+}
+
+
+def test_the_number_its_range_and_its_probability_are_of_the_best_way():
+    page = computed("model_routing", "doubts")
+    best, of = page["best"], page["doubts"]
+    total, cost, other, low, high, sure = evaluate(
+        [1e3 * best.total_usd, of.choice.cost, of.choice.other, *of.total, of.choice.sureness],
+        CASES,
+    )
+    assert np.minimum(cost, other) == pytest.approx(total)
+    assert (low < total).all()
+    assert (total < high).all()
+    assert (sure >= 0.5).all()
+    small, asked = page["served"]["small"], asked_tokens(SMALL)  # at its cheapest host
+    median = (2000 * asked["input"] + 500 * asked["output"]) / 1e6
+    assert high[3] - cost[3] > 1e3 * (median - small.tier.usd.value)  # another may have to answer
 
 
 @pytest.mark.parametrize(

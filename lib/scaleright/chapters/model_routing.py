@@ -32,14 +32,11 @@ def controls(case: Any) -> tuple[Controls, Tiers]:
     return charts.controls(case).follow("traffic", usual_peaks()), tiers
 
 
-def _span(total: Any, low: Any, high: Any, missing: Any) -> Any:
-    """The range of a way's cost with its errors, in words: of a routed way, and of one that is
-    taken for more right answers or less waiting, none is known.
-    """
+def _span(low: Any, high: Any, missing: Any) -> Any:
+    """The range of a way's cost with its errors, in words."""
     span = charts.phrase("{low:usd} to {high:usd} a thousand requests, errors counted (90 %)")
-    apart = (total < low * (1 - 1e-6)) | (total > high * (1 + 1e-6))
-    none = (missing, "none, since no way does what you ask"), (apart, "none is known of this way")
-    return first_case([*none, (high <= low * (1 + 1e-6), "none, since it is as you set it")], span)
+    same = high <= low * (1 + 1e-6), "none, since it is as you set it"
+    return first_case([(missing, "none, since no way does what you ask"), same], span)
 
 
 def answer(
@@ -59,13 +56,13 @@ def answer(
     figure = where(missing, "No way", charts.say(total, "usd"))
     figure_of = charts.phrase("for a thousand requests and their errors: {paid:usd} are paid")
     figure_of = where(missing, "does what you ask", figure_of)
-    told = where(missing, "", _beside_large(case, best, one))
+    told = where(missing, "", _beside_large(case, best, one, doubts.rival))
     alone, pays = case.large + " alone", doubts.choice.cost < doubts.choice.other
-    dearer = where(pays, alone, "a smaller start")
-    taken = where(pays, "this", alone)
-    likely, known = charts.odds(doubts.choice, ~missing, taken, " a thousand requests", dearer)
+    dearer = where(pays, alone, where(best.name == LARGE, "a smaller start", "this"))
+    taken, there = where(pays, "this", alone), ~missing & doubts.rival
+    likely, known = charts.odds(doubts.choice, there, taken, " a thousand requests", dearer)
     first, second, third = (of.asked.age for of in served.values())
-    placed, span = _placed(case, served), _span(total, low, high, missing)
+    placed, span = _placed(case, served), _span(low, high, missing)
     routed, chained = judged()["requests at the large model"], scored()
     return charts.answer_card(
         "{lead}",
@@ -117,8 +114,11 @@ def _placed(case: Any, served: Mapping[str, Served]) -> Any:
     )
 
 
-def _beside_large(case: Any, best: Best, one: Way) -> Any:
-    """The best way beside the large tier alone, after its price; or that it is that tier."""
+def _beside_large(case: Any, best: Best, one: Way, rival: Any) -> Any:
+    """The best way beside the large tier alone, after its price; or that it is that tier.
+
+    rival : whether another does what is asked
+    """
     alone_usd, right, alone_right = THOUSAND * one.usd, 100 * best.right, 100 * one.right
     total, alone_total = THOUSAND * best.total_usd, THOUSAND * one.total_usd(case.error_usd)
     error, saving = case.error_usd, 1 - best.usd / one.usd
@@ -132,10 +132,13 @@ def _beside_large(case: Any, best: Best, one: Way) -> Any:
         " {best.seconds:duration} on average{longer}. With {error:usd} for each wrong one that is"
         " {total:usd} instead of {alone_total:usd}."
     )
-    alone = charts.phrase(
-        "Every way that starts smaller costs more once {error:usd} is counted for each wrong"
-        " answer: {right:number 3} % are right, after {best.seconds:duration}."
+    fits = where(case.least_right > 0, "and is right as often as you ask ", "")
+    why = charts.phrase(
+        "Every way that starts smaller {fits}costs more once {error:usd} is counted for each wrong"
+        " answer"
     )
+    why = where(rival, why, "No way that starts smaller does what you ask")
+    alone = charts.phrase("{why}: {right:number 3} % are right, after {best.seconds:duration}.")
     return where(best.name == LARGE, alone, instead)
 
 

@@ -12,7 +12,7 @@ from scaleright.claims.verdicts import Condition, Recomputed, span
 from scaleright.costs.tokens import request_usd
 from scaleright.decisions.routing import routed_saving
 from scaleright.decisions.routing_checks import balanced_rate, usual_check
-from scaleright.decisions.routing_evidence import nested_mean, recovered, usual_odds
+from scaleright.decisions.routing_evidence import nested_mean, recovered, taught_odds
 from scaleright.decisions.routing_tiers import LEVELS, VERDICT_TOKENS, success_rates
 from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade
 from scaleright.inference.lengths import Load
@@ -77,7 +77,7 @@ def s2_routing_saves() -> Recomputed:
     saved = []
     for level in LEVELS:
         small, large = (success_rates()[model][level] for model in (TIERS[0], TIERS[-1]))
-        curve = recovered(usual_odds(), small, large, nested_mean())
+        curve = recovered(taught_odds().median(), small, large, nested_mean())
         gap = (QUALITY * large - small) / (large - small)
         saved.append(100 * routed_saving(curve.calls_at(gap), *prices))
     chat = 100 * routed_saving(

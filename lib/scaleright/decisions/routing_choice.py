@@ -15,16 +15,23 @@ from scaleright.decisions.routing import (
     saved_usd,
 )
 from scaleright.decisions.routing_checks import usual_check
-from scaleright.decisions.routing_evidence import failures
-from scaleright.decisions.routing_tiers import NAMES, STEPS, by_router, one_by_one, together
+from scaleright.decisions.routing_evidence import failures, taught_odds
+from scaleright.decisions.routing_tiers import (
+    NAMES,
+    STEPS,
+    Served,
+    by_router,
+    one_by_one,
+    places_of,
+    together,
+    ways_of,
+)
 from scaleright.decisions.routing_ways import (
     Check,
     Reached,
     Tier,
     Traffic,
     Way,
-    alone,
-    cascade,
 )
 from scaleright.formulas import lookup
 from scaleright.information import Choice
@@ -36,16 +43,17 @@ from scaleright.ranges import Ends, interval_of
 THOUSAND = 1e3
 LARGE = f"{NAMES[-1]} alone"
 _NOT = float("nan")
-SCORES, NESTED, CHECKED, EASY = (
+SCORES, NESTED, CHECKED, ROUTED, EASY = (
     "success of small models",
     "how nested failures are",
     "how good the check is",
+    "how good the router is",
     "easy requests",
 )
 """What the inputs that nobody knows are called in a chart."""
 OFF = {SCORES: (0.85, 1.1), EASY: (-0.15, 0.15)}
 """How far two of them may be off at either end, as assumed here: a factor, and points [1]."""
-BEST = {"scores_in_practice": 1.0, "check_in_practice": 1.0}
+BEST = dict.fromkeys(("scores_in_practice", "check_in_practice", "router_in_practice"), 1.0)
 
 
 @dataclass(frozen=True)
@@ -80,13 +88,7 @@ def best_way(ways: Mapping[str, Way], error_usd: Any, least_right: Any, most_s: 
     ...     ).name.value
     ('', 'one')
     """
-    totals = {
-        name: where(
-            (of.right >= least_right) & (of.late_s <= most_s), of.total_usd(error_usd), _NOT
-        )
-        for name, of in ways.items()
-    }
-    name, total = least(totals)
+    name, total = least(_fit(ways, error_usd, least_right, most_s))
 
     def of_best(part: str) -> Any:
         """That of the way which is best."""
@@ -94,6 +96,16 @@ def best_way(ways: Mapping[str, Way], error_usd: Any, least_right: Any, most_s: 
 
     usd, right, seconds, late_s = map(of_best, ("usd", "right", "seconds", "late_s"))
     return Best(name, usd, right, seconds, late_s, total)
+
+
+def _fit(ways: Mapping[str, Way], error_usd: Any, least_right: Any, most_s: Any) -> dict[str, Any]:
+    """What a request costs with its errors by each way [USD]; NaN where it does not do."""
+    return {
+        name: where(
+            (of.right >= least_right) & (of.late_s <= most_s), of.total_usd(error_usd), _NOT
+        )
+        for name, of in ways.items()
+    }
 
 
 class Short(NamedTuple):
@@ -171,82 +183,111 @@ def pair_of(
 
 @dataclass(frozen=True)
 class Doubts:
-    """How sure it is that the cheapest of the cascades and of the smaller tiers alone is cheaper
-    than the large tier alone, errors counted.
+    """How sure it is that the best way is cheaper than the large tier alone, errors counted; where
+    that tier is the best, that the cheapest of the others is not.
 
     choice : between the two, by the cost of a thousand requests [USD]
-    total : low and high end of that of the cheaper of the two (90 %) [USD]
+    total : low and high end of that of the best way (90 %) [USD]
+    rival : whether a way but the large tier alone does what is asked [truth value]
     """
 
     choice: Choice
     total: tuple[Any, Any]
+    rival: Any
 
 
 @lookup
 def doubts_of(
-    case: Any, traffic: Traffic, tiers: Sequence[Reached], check: Check, error_usd: Any
+    case: Any,
+    traffic: Traffic,
+    served: Mapping[str, Served],
+    ways: Mapping[str, Way],
+    check: Check,
+    router: Check,
 ) -> Doubts:
     """The doubts of a case.
 
-    What the reader pays for an answer is no doubt, on own engines what it is if as many requests
-    reach them as expected. That published scores hold for other requests is, and so are
-    how failures go together, how good the check is, and how many requests are easy. The odds of
-    a check lie about as far off as the worst and the best published one from their median.
+    That published scores hold for other requests is in doubt, and so are how failures go together,
+    how good the check and the router are, how many requests are easy, and whether the cheapest host
+    of a model will do: else its price is up to that of the median. The odds of a check or a router
+    lie about as far off as the worst and the best published one from their median.
+
+    ways : as they are priced, `ways_of`; own engines at the share of requests that is expected
     """
-    factor = given("scores_in_practice", BEST["scores_in_practice"])
+    factor, better, straighter = (given(*of) for of in BEST.items())
     rates = [*traffic.rates]
     for tier in reversed(range(len(rates) - 1)):
         above = rates[tier + 1]
         rates[tier] = [
             minimum(factor * rate, most) for rate, most in zip(rates[tier], above, strict=True)
         ]
-    free = replace(traffic, rates=rates)
-    better = given("check_in_practice", BEST["check_in_practice"])
-    flags = caught_at(check.caught, better**0.5), caught_at(check.false_alarm, better**-0.5)
-    places = [[NAMES.index(of) for of in steps] for steps in STEPS]
-    priced = [_priced(traffic, tiers, check, of) for of in places]
-    check, usual = Check(*flags, check.usd, check.seconds), usual_check()
-    ways = [alone(free, tier, tiers[tier]) for tier in range(len(tiers) - 1)]
-    ways += [cascade(free, of, check) for of, _ in priced]
-    best = BEST | {name: usd for _, held in priced for name, usd in held.items()}
-    cost = ways[0].total_usd(error_usd)
-    for way in ways[1:]:
-        cost = minimum(cost, way.total_usd(error_usd))
-    other = alone(free, len(tiers) - 1, tiers[-1]).total_usd(error_usd)
-    seen = failures()["nested"]
-    moved = {
-        NESTED: Ends(case.nested, float(seen.min()), float(seen.max())),
-        CHECKED: Ends(better, usual.low / usual.odds, usual.high / usual.odds),
-        EASY: _ends(case.easy_share, OFF[EASY], (0.0, 1.0)),
+    hosts = {f"{name}_host": of.asked.median_over for name, of in served.items()}
+    free, priced, held = replace(traffic, rates=rates), *_priced(served, ways)
+    reads = where(case.check_usd > 0, 1.0, given(f"{NAMES[1]}_host", 1.0))
+    checks = _of_odds(replace(check, usd=check.usd * reads), better)
+    moved = ways_of(free, priced, checks, _of_odds(router, straighter))
+    costs = {name: THOUSAND * way.total_usd(case.error_usd) for name, way in moved.items()}
+    other = costs.pop(LARGE)
+    fit = _fit(ways, case.error_usd, case.least_right, case.most_s)
+    large = fit.pop(LARGE)
+    name, usd = least(fit)
+    rival = name != ""
+    held["way"] = where(rival, name, next(iter(costs)))
+    taken = derived("way", held["way"])
+    cost = first_case([(taken == name, of) for name, of in costs.items()], _NOT)
+    ends = _moving(case, factor, better, straighter)
+    ends |= {
+        f"host of the {name} model": Ends(given(f"{name}_host", 1.0), 1.0, hosts[f"{name}_host"])
+        for name in NAMES
     }
-    ends = {SCORES: Ends(factor, *OFF[SCORES])} | moved
-    cost, other = THOUSAND * cost, THOUSAND * other
+    best = BEST | dict.fromkeys(hosts, 1.0) | held
     choice = Choice.of(cost, other, ends, **best)
-    pays, total = choice.cost < choice.other, []
+    total = []
     for way in (cost, other):
         read = set(map(parameter, in_order([way])))
-        held = {name: usd for name, usd in best.items() if name in read}
         mine = [end for end in ends.values() if parameter(end.parameter) in read]
-        total.append([at(end, **held) for end in interval_of(way, mine)])
-    low, high = (where(pays, here, there) for here, there in zip(*total, strict=True))
-    return Doubts(choice, (low, high))
+        known = {name: usd for name, usd in best.items() if name in read}
+        total.append([at(end, **known) for end in interval_of(way, mine)])
+    large_best = ~rival | (large < usd)
+    low, high = (where(large_best, there, here) for here, there in zip(*total, strict=True))
+    return Doubts(choice, (low, high), rival)
+
+
+def _moving(case: Any, scores: Quantity, check: Quantity, router: Quantity) -> dict[str, Ends]:
+    """What nobody knows of how good models, checks and routers are."""
+    seen, usual, odds = failures()["nested"], usual_check(), taught_odds()
+    middle = float(odds.median())
+    return {
+        SCORES: Ends(scores, *OFF[SCORES]),
+        NESTED: Ends(case.nested, float(seen.min()), float(seen.max())),
+        CHECKED: Ends(check, usual.low / usual.odds, usual.high / usual.odds),
+        ROUTED: Ends(router, float(odds.min()) / middle, float(odds.max()) / middle),
+        EASY: _ends(case.easy_share, OFF[EASY], (0.0, 1.0)),
+    }
+
+
+def _of_odds(of: Check, factor: Any) -> Check:
+    """A check or a router of odds so many times as good, as strict as it is."""
+    caught, alarm = caught_at(of.caught, factor**0.5), caught_at(of.false_alarm, factor**-0.5)
+    return replace(of, caught=caught, false_alarm=alarm)
 
 
 def _priced(
-    traffic: Traffic, tiers: Sequence[Reached], check: Check, places: Sequence[int]
-) -> tuple[dict[int, Tier], dict[str, Any]]:
-    """The tiers of a cascade at the prices of the shares that reach them, each under a name by
+    served: Mapping[str, Served], ways: Mapping[str, Way]
+) -> tuple[dict[str, dict[int, Tier]], dict[str, Any]]:
+    """The tiers of each way at the prices of the shares that reach them, each under a name by
     which it may be held, and these prices [USD].
     """
-    reaching = traffic.reaching(places, check.caught, check.false_alarm)
-    found, held = {}, {}
-    for place, share in zip(places, reaching, strict=True):
-        of = tiers[place].at(share)
-        if isinstance(of.usd, Quantity):
-            name = f"usd_{place}_in_{''.join(map(str, places))}"
-            held[name] = of.usd
-            of = Tier(derived(name, of.usd), of.seconds)
-        found[place] = of
+    found: dict[str, dict[int, Tier]] = {name: {} for name in ways}
+    held: dict[str, Any] = {}
+    for name, way in ways.items():
+        for place, share in zip(places_of(name), way.reaching, strict=True):
+            own, host = served[NAMES[place]].own, given(f"{NAMES[place]}_host", 1.0)
+            of = own.at(share)
+            known = f"usd_{len(held)}"
+            held[known] = of.usd
+            times = where(own.asks(share), host, 1.0)
+            found[name][place] = Tier(derived(known, of.usd) * times, of.seconds)
     return found, held
 
 

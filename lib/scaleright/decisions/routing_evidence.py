@@ -158,24 +158,22 @@ TAUGHT = "Arena"
 
 
 @lookup
-def usual_odds(without: str = "") -> float:
-    """Odds of a router that was trained on requests like those that it meets, the median of the
-    published ones [1].
+def taught_odds(without: str = "") -> pd.Series:
+    """Odds of the published routers that were trained on requests like those that they meet [1].
 
     without : a benchmark that is to be predicted, whose routers do not count
 
-    >>> 1.3 < usual_odds("MMLU") < 1.7
+    >>> bool(1.3 < taught_odds("MMLU").median() < 1.7)
     True
     """
     found = routers()
-    kept = (found["trained on"] != TAUGHT) & (found["benchmark"] != without)
-    return float(found.loc[kept, "odds"].median())
+    return found.loc[(found["trained on"] != TAUGHT) & (found["benchmark"] != without), "odds"]
 
 
 @remembered
 def savings() -> pd.DataFrame:
-    """Published savings, and what a router of `usual_odds` between the two models would have saved
-    at the same score; where a score is not told, nothing is predicted.
+    """Published savings, and what a router of the median of `taught_odds` between the two models
+    would have saved at the same score; where a score is not told, nothing is predicted.
 
     Columns: study, benchmark, gap recovered, requests at the large model at most (by the bill),
     published, predicted, of a coin [1], note, source.
@@ -190,7 +188,7 @@ def savings() -> pd.DataFrame:
         predicted = coin = np.nan
         if np.isfinite(gap) and np.isfinite(row.small_usd):
             prices = row.small_usd, row.large_usd
-            curve = recovered(usual_odds(row.benchmark), small, large, nested_mean())
+            curve = recovered(taught_odds(row.benchmark).median(), small, large, nested_mean())
             predicted = routed_saving(curve.calls_at(gap), *prices)
             coin = routed_saving(gap, *prices)
         found.append(

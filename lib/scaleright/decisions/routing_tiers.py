@@ -2,14 +2,14 @@
 answer costs at an API or on rented accelerators, and how long it takes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 from scaleright.catalog import fact, remembered, table
-from scaleright.costs.token_offers import paid_tokens
+from scaleright.costs.token_offers import median_over, paid_tokens
 from scaleright.costs.tokens import MILLION, request_usd, usd_per_million_tokens
 from scaleright.decisions.routing_ways import (
     Check,
@@ -209,8 +209,8 @@ class OwnTier:
 
 class AskedTier(NamedTuple):
     """What the API of a tier asks [USD / 1e6 token], of the cheapest host of open weights for its
-    requests, whose prices that is and of which days, in words, and whether its maker alone serves
-    it.
+    requests, whose prices that is and of which days, in words, whether its maker alone serves it,
+    and what the median of its hosts asks over that [1].
     """
 
     input: Any
@@ -218,6 +218,7 @@ class AskedTier(NamedTuple):
     counted: Any
     age: Any
     closed: Any
+    median_over: Any
 
 
 class Served(NamedTuple):
@@ -287,13 +288,14 @@ class Tiers:
         """What the API of a model asks for a case's requests: its maker, or the host that is
         cheapest for them; the median of hosts where none says that it takes requests so long.
         """
-        row = self.listed.row(model)
-        at = paid_tokens(self.hosts, model, BEST, (case.input_tokens, case.output_tokens, 0.0))
+        row, request = self.listed.row(model), (case.input_tokens, case.output_tokens, 0.0)
+        at = paid_tokens(self.hosts, model, BEST, request)
         found = at.input.usd, at.output.usd, at.counted, at.age
         listed = row.input, row.output, row.counted, row.age
         chosen = at.there & ~row.closed
         usd = [where(chosen, *pair) for pair in zip(found, listed, strict=True)]
-        return AskedTier(*usd, closed=row.closed)
+        over = where(chosen, median_over(at, request), 1.0)
+        return AskedTier(*usd, closed=row.closed, median_over=over)
 
     def hour(self, case: Any) -> PaidHour:
         """What an hour of the case's accelerator costs, at the median of all who rent it out so."""
@@ -361,21 +363,50 @@ class Tiers:
 
 @lookup
 def ways_of(
-    traffic: Traffic, tiers: Sequence[Reached], check: Check, router: Check
+    traffic: Traffic,
+    tiers: Sequence[Reached] | Mapping[str, Mapping[int, Reached]],
+    check: Check,
+    router: Check,
 ) -> dict[str, Way]:
     """Every way through three tiers by its name: each alone, each cascade one after another and at
     once, and each choice of a router.
+
+    tiers : by their places; or those of each way, by its name
 
     >>> traffic, tier = Traffic([1.0], [[0.5], [0.6], [0.7]], 0.0), Tier(1.0, 1.0)
     >>> check = Check(0.8, 0.2, 0.0, 0.0)
     >>> len(ways_of(traffic, [tier] * 3, check, check))
     15
     """
-    found = {f"{NAMES[at]} alone": alone(traffic, at, of) for at, of in enumerate(tiers)}
-    some = {steps: {NAMES.index(of): tiers[NAMES.index(of)] for of in steps} for steps in STEPS}
-    found |= {one_by_one(of): cascade(traffic, some[of], check) for of in STEPS}
-    found |= {together(of): cascade(traffic, some[of], check, at_once=True) for of in STEPS}
-    return found | {by_router(of): routed(traffic, some[of], router) for of in STEPS}
+    found = {}
+    for name, (said, places) in _ways().items():
+        some = tiers[name] if isinstance(tiers, Mapping) else tiers
+        of = {place: some[place] for place in places}
+        if said is None:
+            found[name] = alone(traffic, *places, of[places[0]])
+        elif said is by_router:
+            found[name] = routed(traffic, of, router)
+        else:
+            found[name] = cascade(traffic, of, check, at_once=said is together)
+    return found
+
+
+@lookup
+def places_of(name: str) -> tuple[int, ...]:
+    """The places of the tiers of a way.
+
+    >>> places_of("small, then large"), places_of("all at once")
+    ((0, 2), (0, 1, 2))
+    """
+    return _ways()[name][1]
+
+
+def _ways() -> dict[str, tuple[Callable[[Sequence[str]], str] | None, tuple[int, ...]]]:
+    """The ways by name: what words each kind, None for a tier alone, and the places of tiers."""
+    found: dict[str, Any] = {f"{of} alone": (None, (place,)) for place, of in enumerate(NAMES)}
+    for said in (one_by_one, together, by_router):
+        found |= {said(of): (said, tuple(map(NAMES.index, of))) for of in STEPS}
+    return found
 
 
 @lookup
