@@ -129,5 +129,8 @@ def test_a_chip_that_nobody_rents_out_is_owned_up_to_a_rent_that_is_said():
     found, wrong = judged("buy_or_rent", {"accelerator": "GB200"}, whole=True)
     assert not wrong and "own one GB200: nobody rents it out." in found.reason
     assert "a lower rent would be cheaper" in found.reason
+    found, wrong = judged("token_cost", {"accelerator": "GB200"}, whole=True)
+    assert not wrong and "Nobody rents GB200 out, so renting it is left out" in found.reason
+    assert "it would be the cheapest below" in found.reason
     spot, wrong = judged("buy_or_rent", {"accelerator": "MI325X", "contract": "spot"})
     assert not wrong and spot.outcome == "refused"

@@ -11,6 +11,7 @@ from scaleright.charts.live import Controls
 from scaleright.costs.serving import Kinds, Month, Ways, usd_per_month
 from scaleright.costs.serving_choices import Found, ServingChoices
 from scaleright.costs.token_offers import median_over, offers_sheet
+from scaleright.costs.tokens import usd_per_full_hour
 from scaleright.decisions.serving_options import ASK_API, OWN_IT, RENT_IT, ServingOptions
 from scaleright.inference.demand import Busy, usual_peaks
 from scaleright.inference.node_speed import NodeSpeed
@@ -44,35 +45,42 @@ def answer(
     best, (low, high), (hour, asked) = options.best, options.best.ends, paid
     thousand = options.usd_per_thousand_requests
     likely, loss = charts.odds(
-        options.choice, found.known, options.kind, " per million", options.rival
+        options.choice, options.known, options.kind, " per million", options.rival
     )
     owning = where(owned > 0, charts.phrase(", owning it {own_even:load}"), "")
-    further = where(found.known, _further(case, options, found, evens) + loss, "")
+    beats = charts.phrase("Renting {case.accelerator} beats the API {even:load}{owning}")
+    fair = usd_per_full_hour(speed.tokens_per_s, best.usd) * busy.share
+    bare = charts.phrase(
+        "Nobody rents {case.accelerator} out, so renting it is left out: it would be the cheapest"
+        " below {fair:usd} an hour; owning it beats the API {own_even:load}"
+    )
+    beats = where(hour.there, beats, bare)
+    further = where(options.known, _further(case, options, found, evens) + loss, "")
     judged = charts.predicted_within(speed.low, speed.high, speed.lent)
     judged = where(speed.served, judged, "none, since nothing is predicted")
     advice, others, sold = _advice(case, options), _others(options), options.taken.chip["sold"]
     bought = where(owned > 0, charts.phrase(", {sold} (prices of accelerators)"), "")
     named = "needs a named accelerator: a rent or a price of your own is that of one."
     unserved = where(options.nameless, named, _unserved(case, found, busy))
+    rents = where(hour.there, charts.phrase("{hour.age} (rents), "), "")
     source = utilization_source(busy)
     asks = where(asked.best, "its cheapest host to the median of all", "what its hosts ask")
     per = where(options.kind == ASK_API, asks, "90 %")
     ends = charts.between(low, high, "usd")
     span = charts.phrase("{ends} per million output tokens ({per})")
-    span = where(found.known | found.alone, span, "none, since nothing is served at a price")
+    span = where(options.known | found.alone, span, "none, since nothing is served at a price")
     return charts.answer_card(
         "{advice}.",
         "{best.usd:usd}",
         "a million output tokens with their prompts, {thousand:usd} for a thousand requests: the"
         " least of {options.ways:whole} ways compared; {others}",
         "{likely}",
-        "Renting {case.accelerator} beats the API {even:load}{owning}; your"
-        " utilization is {case.utilization:percent}, {source}.",
+        "{beats}; your utilization is {case.utilization:percent}, {source}.",
         "{further}",
-        provided=found.known & ~options.nameless,
+        provided=options.known,
         otherwise="<strong>{case.model}</strong> {unserved}",
         range="{span}",
-        as_of="{hour.age} (rents), {asked.age} (APIs){bought}",
+        as_of="{rents}{asked.age} (APIs){bought}",
         model_error="{judged}",
         headline="usd_per_million",
         quantities={
@@ -165,11 +173,15 @@ def _further(case: Any, options: ServingOptions, found: Found, evens: tuple[Any,
     at_host = _at_host(asked, found.price.api, mix)
     top = where(even_high > 1, "beyond full load", charts.say(even_high, "percent"))
     between = where(even_low > 1, top, charts.phrase("{even_low:percent} to {top}"))
+    between = where(hour.there, charts.phrase(" Break-even of renting: {between} (90 %)."), "")
+    rents = charts.phrase(
+        " rented ({case.contract}) an hour costs {hour.usd:usd} ({hour.counted});"
+    )
+    rents = where(hour.there, rents, "")
     return charts.phrase(
         "On {case.accelerator} the model runs in {speed.precision}, with"
-        " {case.pace_tokens_per_s:number 2} tokens per second or more per user; rented"
-        " ({case.contract}) an hour costs {hour.usd:usd} ({hour.counted}); {owns}; engines are of"
-        " {speed.chips:whole accelerators}. {at_host} Break-even of renting: {between} (90 %)."
+        " {case.pace_tokens_per_s:number 2} tokens per second or more per user;{rents} {owns};"
+        " engines are of {speed.chips:whole accelerators}. {at_host}{between}"
     )
 
 
@@ -212,14 +224,16 @@ def cheapest(options: ServingOptions, found: Found, source_load: Any) -> Display
     why = charts.phrase("There is no price at the API: {paid.asked.why}.")
     only = where(paid.asked.there, only, why)
     owns = where(owned > 0, charts.phrase(" and {owned:usd} owned ({place})"), "")
+    costs = charts.phrase("{owned:usd} owned ({place})")
+    costs = where(rented > 0, charts.phrase("{rented:usd} rented{owns}"), costs)
     return charts.sentence(
-        "On {chip} a million output tokens with their prompts cost {rented:usd} rented{owns},"
-        " beside {api:usd} at the API. At full load one writes"
+        "On {chip} a million output tokens with their prompts cost {costs}, beside {api:usd} at the"
+        " API. At full load one writes"
         " {speed.tokens_per_s:output tokens a second}; a group of"
         " {speed.chips:whole} serves {speed.batch:whole answers} at once, and the first token comes"
         " after {speed.ttft_s:duration}. Clarifai's calculator asks for {source_load:percent}"
         " utilization at this size, whatever the prices.",
-        provided=found.known,
+        provided=options.known,
         otherwise="{only} Clarifai's calculator asks for {source_load:percent} utilization at"
         " this size, whatever the prices.",
     )
@@ -231,7 +245,7 @@ def full_hour(case: Any, found: Found, full: Any) -> Display:
         "At full load a million tokens cost <strong>{full:usd}</strong>; at"
         " {case.utilization:percent} utilization they cost {found.price.rented:usd}.",
         provided=found.short == "",
-        otherwise="Nothing is served at a price.",
+        otherwise="{found.nothing}.",
     )
 
 
@@ -342,22 +356,33 @@ def offers(case: Any) -> Display:
     return charts.at_defaults(charts.sheet(found), case.model, *request)
 
 
-def bill(case: Any, found: Found, month: Month, busy: Busy) -> Display:
-    """What a month and a request cost, and the accelerators that they take."""
-    request, nothing, full = month.request_usd, found.nothing, month.utilization
+def bill(case: Any, options: ServingOptions, month: Month, busy: Busy) -> Display:
+    """What a month and a thousand requests cost, and the accelerators that they take."""
+    found, full = options.taken.found, month.utilization
     under = charts.phrase("under the {case.utilization:percent} set above, as groups are whole")
     why = where(full < 0.995 * case.utilization, under, "as set")
     why = where(busy.demand.known, "from your traffic", why)
+    costs, each = (
+        _rented_or_owned(Ways(*(times * of for of in usd)), join)
+        for usd, times, join in ((month.usd, 1, " or "), (month.request_usd, 1e3, ", "))
+    )
+    asks, nothing = 1e3 * month.request_usd.api, found.nothing
     return charts.sentence(
         "{case.requests_per_day:whole} requests a day take <strong>{month.chips:whole"
-        " accelerators}</strong>, in groups of {month.group:whole}. They cost"
-        " <strong>{month.usd.rented:usd}</strong> a month rented or {month.usd.owned:usd} owned;"
-        " the API would charge {month.usd.api:usd}. Their utilization is {full:percent} ({why}); a"
-        " request then costs {request.rented:usd} rented, {request.owned:usd} owned and"
-        " {request.api:usd} at the API.",
-        provided=found.known,
+        " accelerators}</strong>, in groups of {month.group:whole}. A month of them costs"
+        " <strong>{costs}</strong>; the API would charge {month.usd.api:usd}. Their"
+        " utilization is {full:percent} ({why}); a thousand requests then cost {each} and"
+        " {asks:usd} at the API.",
+        provided=options.known,
         otherwise="{nothing}, so there is no bill to compare.",
     )
+
+
+def _rented_or_owned(usd: Ways, join: str) -> Any:
+    """What both cost, in words; of one that has no price, nothing."""
+    rents = where(usd.rented > 0, charts.phrase("{usd.rented:usd} rented"), "")
+    owns = where(usd.owned > 0, charts.phrase("{usd.owned:usd} owned"), "")
+    return rents + where((rents == "") | (owns == ""), "", join) + owns
 
 
 def worth_of_knowing(case: Any, options: ServingOptions) -> Display:
@@ -384,7 +409,7 @@ def with_cache(even: float, before: Quantity) -> Display:
     """Solution 2: the break-even with a cache that the API gives no discount for."""
     now = before.value
     if np.isnan(now):
-        return charts.sentence("There is none: no API has a price to compare.")
+        return charts.sentence("There is none: renting it or an API has no price to compare.")
     return charts.sentence(
         "At {even:percent} for the chapter's case instead of {now:percent}: what is not read again"
         " takes the accelerator no time, while the API charges for it as before."
@@ -397,6 +422,6 @@ def winning(grid: np.ndarray, api: float) -> Display:
         return charts.sentence("None of them can be told: no API has a price to compare.")
     share = (grid < api).mean()
     return charts.sentence(
-        f"{100 * share:.0f} % of {grid.size:,}: cost is rent over load, so those below a straight"
+        f"{100 * share:.2g} % of {grid.size:,}: cost is rent over load, so those below a straight"
         " line through the origin win."
     )

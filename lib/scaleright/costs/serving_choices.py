@@ -67,7 +67,9 @@ class Found(NamedTuple):
     @property
     def nothing(self) -> Any:
         """What there is not, where nothing can be compared."""
-        return where(self.alone, "No API sells it", "Nothing is served at a price")
+        bare = self.speed.served & self.paid.asked.there
+        none = where(bare, "Nobody rents it out like this", "Nothing is served at a price")
+        return where(self.alone, "No API sells it", none)
 
     @property
     def short(self) -> Any:

@@ -61,6 +61,7 @@ class OnChip:
     held : an owned hour of one, with its ends
     contracts : under how many it may be rented [1]
     own_price : whether its price is the reader's own [truth value]
+    owned_only : whether it is the case's, and nobody rents it out at all [truth value]
     """
 
     case: SimpleNamespace
@@ -74,6 +75,7 @@ class OnChip:
     held: OwnedHour
     contracts: Any
     own_price: Any
+    owned_only: Any
 
     @classmethod
     def of(cls, case: Any, tables: ServingChoices, accelerator: Any) -> Self:
@@ -98,9 +100,9 @@ class OnChip:
         many = where(many > 0, many, where(paid.hour.there, 1, 0))
         rows = owned_rows(tables.hours.names)
         held = OwnedHour.of(choose(rows, accelerator, case.setting), False, busy.share)
-        return cls(
-            busy.filled(case), chip, host, factors, paid, speed, busy, terms, held, many, given_usd
-        )
+        only = named & tables.hours.unlisted(accelerator) & (rent <= 0)
+        of = chip, host, factors, paid, speed, busy, terms, held, many, given_usd, only
+        return cls(busy.filled(case), *of)
 
     @cached_property
     def found(self) -> Found:
@@ -135,13 +137,14 @@ class OnChip:
         rented, owned, _ = self.found.price
         load, factor = busy.share, load_spread()
         ends = busy.ends(Ends(load, load / factor, minimum(load * factor, 1.0)))
-        held = self.held
+        held, there = self.held, (rented > 0) | self.owned_only
+        paid = where(self.owned_only, owned, rented)
         loose = unfixed(self.case.contract, self.case.rent_usd_per_hour)
         found = {
             "off": spread_between(speed.low, speed.high),
             "slow": speed.low,
             "fast": speed.high,
-            "either": where(speed.served & (rented > 0), where(owned < rented, owned, rented), NAN),
+            "either": where(speed.served & there, where(owned < rented, owned, paid), NAN),
             "ways": where(speed.served, self.contracts + where(owned > 0, 1, 0), 0),
         }
         sure = exp(
@@ -281,6 +284,15 @@ class ServingOptions:
         choice = _choice(best, other, taken.case.model, host, tables)
         nameless = any_of & ((case.rent_usd_per_hour > 0) | (case.chip_usd > 0))
         return cls(chip, one, taken, kinds, kind, rival, best, choice, ways, nameless)
+
+    @property
+    def known(self) -> Any:
+        """Whether there is an answer: it is served, and an API and renting have a price, or owning
+        where nobody rents the accelerator out [truth value].
+        """
+        of = self.taken
+        owned = of.owned_only & of.speed.served & of.paid.asked.there & (of.found.price.owned > 0)
+        return (of.found.known | owned) & ~self.nameless
 
     @property
     def usd_per_thousand_requests(self) -> Any:

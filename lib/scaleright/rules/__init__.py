@@ -18,7 +18,7 @@ ROOMS = {
     "energy": "made powered metered energy_told",
     "benchmarks": "submitted ran on_radar meet bets_meet",
     "prices": "listed plausible_rent priced priced_if_rented both_rented for_sale hosted sold_as"
-    " owned_at on_the_market committed",
+    " owned_at rented_or_owned on_the_market committed",
     "training": "splits pretrains holds gets_done keeps_work shared_by meets_deadline",
     "studies": "fits_on smaller_than pays_a_node",
     "tuning": "tunable tunes",

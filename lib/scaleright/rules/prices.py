@@ -63,6 +63,22 @@ def priced_if_rented(
         priced(accelerator, contract, seller, rent_usd_per_hour)
 
 
+def rented_or_owned(
+    accelerator: str,
+    contract: str,
+    seller: str,
+    rent_usd_per_hour: float,
+    chip_usd: float,
+    choices: Mapping[str, Iterable[str]] | None = None,
+) -> None:
+    """A chip as `priced`, or one that nobody rents out and that has a price to buy it."""
+    from scaleright import catalog, market
+
+    known = accelerator == market.BEST or rent_usd_per_hour or market.contracts(accelerator)
+    if known or not (chip_usd or catalog.accelerator(accelerator).purchase_usd):
+        priced(accelerator, contract, seller, rent_usd_per_hour, choices=choices)
+
+
 def both_rented(
     first: str, second: str, contract: str, seller: str, first_usd: float, second_usd: float
 ) -> None:
