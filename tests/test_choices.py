@@ -111,6 +111,7 @@ def test_the_page_grays_out_what_the_rules_refuse_and_nothing_else(chapter):
         ("token_cost", {"rent_usd_per_hour": 3.0}, "accelerator"),
         ("token_cost", {"model": "DeepSeek-V3.1", "api_host": "Groq"}, "api_host"),
         ("architecture_bets", {"bet": "B300"}, "rival"),
+        ("inference_roofline", {"precision": "NVFP4", "seller": "Crusoe"}, "precision"),
     ],
 )
 def test_what_the_reader_wishes_is_kept_where_another_value_may_change(chapter, values, changed):

@@ -65,10 +65,12 @@ def serves(
     output_tokens: int,
     cached_share: float,
     traffic: str,
+    contract: str = "",
+    seller: str = "",
     choices: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """A server that holds the model in a format, and one request beside it; if the cheapest
-    accelerator is asked for, one of any of the choices.
+    accelerator is asked for, one of any of the choices that are rented out so.
     """
     from scaleright import catalog
     from scaleright.inference.demand import requests_of
@@ -82,7 +84,7 @@ def serves(
     def serve(name: str) -> None:
         require_server(shape, catalog.accelerator(name), precision, many, load)
 
-    on_one(accelerator, choices, serve)
+    on_one(accelerator, choices, serve, contract, seller)
 
 
 def grouped(
