@@ -30,6 +30,8 @@ WATTS_PER_KILOWATT = 1e3
 JOULES_PER_KWH = WATTS_PER_KILOWATT * SECONDS_PER_HOUR
 DIME = 0.1
 """Smaller amounts of money [USD] are said in significant digits, not in cents."""
+LITTLE = 1e-4
+"""An amount, or a number, that is smaller is next to nothing: its digits are not said."""
 MINUS = "−"
 """The sign of a number below zero: that of print, not a hyphen."""
 
@@ -200,12 +202,16 @@ def in_units(value: Any, scales: Sequence[tuple[float, str]], digits: int = 3):
 
 
 def usd(value: Any, digits: int = 3):
-    """Write an amount of money: cents where they matter, words where figures are long.
+    """Write an amount of money: cents where they matter, words where figures are long, and no
+    digits of next to nothing.
 
     >>> usd(0.35), usd(0.495), usd(0.0123), usd(1600), usd(559829), usd(4.6e6), usd(-2.5e9)
     ('$0.35', '$0.495', '$0.0123', '$1,600', '$560,000', '$4.60 million', '−$2.50 billion')
+    >>> usd(5.79e-5)
+    'less than $0.0001'
     """
     size, form, near = abs(value), f",.{digits}r", 1 - 0.5 * 10**-digits
+    sign = where(value <= -LITTLE, MINUS, "")
     words = _worded(
         [
             (size >= 1e9 * near, lambda: "$" + formatted(size / 1e9, form) + " billion"),
@@ -213,11 +219,12 @@ def usd(value: Any, digits: int = 3):
             ((size >= 1) & (size < 100), lambda: "$" + formatted(size, ",.2f")),
             ((size >= DIME * near) & (size < 1), lambda: "$" + _cents(size, max(digits, 2))),
             (size == 0, lambda: "$0"),
+            (size < LITTLE, lambda: f"less than ${LITTLE:.4f}"),
             (size < DIME, lambda: "$" + formatted(size, f",.{digits}~r")),
         ],
         lambda: "$" + formatted(size, form),
     )
-    return where(value < 0, MINUS, "") + words
+    return sign + words
 
 
 def _cents(size: Any, decimals: int):

@@ -216,11 +216,10 @@ def optima(case: Any, found: Efficiency) -> Display:
 
 def matters(case: Any, found: Efficiency, by_cost: Any, near: Any) -> Display:
     """Between which numbers of chips it hardly matters, by cost alone and with the days."""
-    (few, many), (fewest, most) = by_cost, near
+    alone, counted = (charts.between(*ends, "whole") for ends in (by_cost, near))
     return charts.sentence(
-        "By the cost of the chips alone, {few:whole} to {many:whole} are within"
-        " {case.tolerance:percent} of the least; with your days counted, {fewest:whole} to"
-        " {most:whole}.",
+        "By the cost of the chips alone, {alone} chips are within {case.tolerance:percent} of the"
+        " least; with your days counted, {counted}.",
         provided=found.best.there & found.setting.hour.there,
         otherwise="No number of chips will do, so there is no such range.",
     )

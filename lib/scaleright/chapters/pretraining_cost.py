@@ -386,8 +386,8 @@ def llama(usual: tuple[float, ...], best: tuple[float, ...], layout: str) -> Dis
         best,
     )
     return charts.sentence(
-        "{usd:usd}: {hours:whole} chip-hours in {layout}. As the best quarter of runs goes it is"
-        " {least_usd:usd}: {least_hours:whole}. Meta's own took {published:whole}."
+        "{usd:usd}: {hours:number} chip-hours in {layout}. As the best quarter of runs goes it is"
+        " {least_usd:usd}: {least_hours:number}. Meta's own took {published:whole}."
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scaleright.charts.live import LiveNumber, page
-from scaleright.charts.words import say
+from scaleright.charts.words import between, say
 from scaleright.names import nearest
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import control
@@ -49,12 +49,22 @@ def phrase(template: str) -> Any:
 
 
 def filled(template: str, names: Mapping[str, Any]) -> Any:
-    """A template filled with what these names mean: a word."""
-    said = ""
-    for text, field, kind in _parts(template):
+    """A template filled with what these names mean: a word. A range whose ends are said alike is
+    one number.
+
+    >>> filled("{low:usd} to {high:usd} a day", {"low": 74_210.0, "high": 74_190.0})
+    '$74,200 a day'
+    """
+    said, parts = "", [*_parts(template)]
+    while parts:
+        text, field, kind = parts.pop(0)
         if text:
             said = said + text
-        if field:
+        between_two = not text.endswith("from ") and kind != ""
+        if between_two and parts and parts[0][0] == " to " and parts[0][2] == kind:
+            ends = (_found(of, names) for of in (field, parts.pop(0)[1]))
+            said = said + between(*ends, kind)
+        elif field:
             value = _found(field, names)
             said = said + (value if _is_word(value) else say(value, kind or "number"))
     return said

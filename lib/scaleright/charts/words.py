@@ -55,6 +55,8 @@ def say(value: Any, kind: str = "number") -> Any:
     ('$1,230', '−40 %', '314 ZFLOP', '32 hours', '5.26 hours')
     >>> say(1, "whole chips"), say(8.0, "whole chips")
     ('1 chip', '8 chips')
+    >>> say(1.4e-14, "days"), say(43_858_442, "whole"), say(9_858_442, "whole")
+    ('less than 0.0001 days', '43,860,000', '9,858,442')
     >>> say(0.63, "load"), say(1.2, "load")
     ('above 63 %', 'at no load')
     >>> say(0.9987, "chance"), say(0.999995, "chance"), say(1.0, "chance")
@@ -62,8 +64,8 @@ def say(value: Any, kind: str = "number") -> Any:
     >>> say(float("nan"), "usd"), say(0.0, "percent"), say(2e-7, "percent")
     ('–', '0 %', 'less than 0.01 %')
     >>> import altair
-    >>> say(altair.datum.share, "number 2")
-    format(datum.share,',.2r')
+    >>> say(altair.datum.tokens, "typed")
+    format(datum.tokens,'.7~r')
     """
     if isinstance(value, Quantity):
         value.unit = value.unit or unit_said(kind).strip("1")
@@ -81,16 +83,16 @@ def say(value: Any, kind: str = "number") -> Any:
     if kind in _COMPOSED:
         return _COMPOSED[kind](value)
     if kind == "whole":
-        return units.whole(value)
+        return _whole(value)
     if kind.startswith("whole "):
-        return _counted(units.whole(value), kind.removeprefix("whole"))
+        return _counted(_whole(value), kind.removeprefix("whole"))
     if kind == "percent":
         return _percent(value, 2 if digits == 3 else digits)
     unit = "" if kind in ("number", "") else f" {_not_misspelled(kind)}"
     if kind in _TRIMMED:
-        return _counted(units.formatted(value, f",.{digits}~r"), unit)
+        return _some(value, _counted(units.formatted(value, f",.{digits}~r"), unit), unit)
     text = units.formatted(value, f",.{digits}r")
-    return text + unit if unit else text
+    return _some(value, text + unit if unit else text, unit)
 
 
 def between(low: Any, high: Any, kind: str) -> Any:
@@ -101,6 +103,21 @@ def between(low: Any, high: Any, kind: str) -> Any:
     """
     least, most = say(low, kind), say(high, kind)
     return where(least == most, least, least + " to " + most)
+
+
+def _some(value: Any, said: Any, unit: str) -> Any:
+    """A number in words; next to nothing has no digits."""
+    little = (abs(value) < units.LITTLE) & (value != 0)
+    return where(little, f"less than {units.LITTLE:.4f}{unit}", said)
+
+
+def _whole(number: Any) -> Any:
+    """A count; beyond ten millions nobody counted to the last digit."""
+    return where(abs(number) < MANY, units.whole(number), units.formatted(number, ",.4r"))
+
+
+MANY = 1e7
+"""A count of which a sentence says four digits."""
 
 
 def _percent(share: Any, digits: int) -> Any:
