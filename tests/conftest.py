@@ -193,8 +193,8 @@ _FIRST = (
 )
 """One test that builds the site, beside it what takes long without it."""
 
-_AFTER = "notebooks/"
-"""What reads what that build has found, before those that start no process."""
+_AFTER = ("tests/test_press_edits.py", "notebooks/")
+"""What waits for that build, before those that start no process: no worker stands still for it."""
 
 _LAST = "tests/pages/"
 """The browser's driver leaves an event loop running in its worker, in which no other can be run."""
