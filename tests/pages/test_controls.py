@@ -90,14 +90,14 @@ def silent(opened: Visit, names: Iterable[str]) -> list[str]:
     # control brings, as a load does of which nothing is known by default.
     others = {c["name"]: stops(c) for c in controls.values() if c["kind"] == "choice"}
     choices = [{name: of[at]} for at in (0, -1) for name, of in others.items()]
-    needed = [pair for c in controls.values() for pair in c.get("only", {}).items()]
-    choices += [
-        {leader: value} for leader, value in {(to, of) for to, all_ in needed for of in all_}
-    ]
-    besides = [{}, *rounds(controls, "number")[-1:], *choices]
-    # Words are read sooner than charts are drawn, and most controls move some by themselves.
+    pairs = [pair for c in controls.values() for pair in c.get("only", {}).items()]
+    needed = [{to: of} for to, of in dict.fromkeys((to, of) for to, all_ in pairs for of in all_)]
+    besides = [{}, *needed, *rounds(controls, "number")[-1:], *choices]
+    # Words are read sooner than charts are drawn, and most controls move some by themselves; one
+    # that waits for a choice moves no chart before that.
     still = opened.ask("(given) => probe.still(...given)", [tried, besides[:1]])
-    still = [name for name in still if unmoved(opened, name, tried[name], besides[0])]
+    waits = {*controls} - {*shown(controls)}
+    still = [name for name in still if name in waits or unmoved(opened, name, tried[name], {})]
     tried = {name: tried[name] for name in still}
     still = opened.ask("(given) => probe.still(...given)", [tried, besides[1:]]) if still else []
     return [
