@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
+from scaleright.chapters import plan_service
 from scaleright.costs.day_choices import DayChoices
 from scaleright.decisions import plan_fleets
 from scaleright.decisions.build_buy import (
@@ -56,6 +57,8 @@ CASE = {
     "data": "may leave",
     "regions": "one",
     "region": "United States",
+    "owned": "none",
+    "owned_chips": 0,
 }
 
 
@@ -141,6 +144,8 @@ def test_owned_chips_pay_the_power_of_their_region(ways):
         {"requests_per_day": 5e4, "data": "stays in the region", "accelerator": "H100 SXM"},
         {"requests_per_day": 3e6, "peak_to_mean": 2.5},
         {"requests_per_day": 5e4, "peak_to_mean": 2.5, "accelerator": "RTX PRO 6000"},
+        {"requests_per_day": 5e5, "data": "may not leave", "owned": "H100 SXM", "owned_chips": 8},
+        {"requests_per_day": 3e6, "peak_to_mean": 2.5, "owned": "B200", "owned_chips": 4},
     ],
 )
 def test_the_page_decides_as_the_command_does(other):
@@ -148,15 +153,34 @@ def test_the_page_decides_as_the_command_does(other):
     ways, case = ways_of([*SERVERS]), CASE | {"accelerator": BEST, "contract": BEST} | other
     name, usd, sure, chip = evaluate([*ways.best, ways.sureness, ways.taken.case.accelerator], case)
     names = ("model", "requests_per_day", "trace", "data", "region", "pace_tokens_per_s")
-    names += ("peak_to_mean",)
-    of = {of: case[of] for of in names}
+    names += ("peak_to_mean", "owned", "owned_chips")
+    of = {of: case[of] for of in names if of in case and case[of] != "none"}
     named = None if case["accelerator"] == BEST else case["accelerator"]
     part = plan(Workload(**of, accelerator=named)).parts[0]
-    said = {API: API, RENT: "rent", HYBRID: HYBRID, SPILL: SPILL}.get(name, "own")
+    own = "use what you own" if chip == case["owned"] else "own"
+    said = {API: API, RENT: "rent", HYBRID: HYBRID, SPILL: SPILL}.get(name, own)
     assert part.figures["way"] == said
     assert part.figures["usd_per_year"] == pytest.approx(usd, rel=1e-6)
     assert part.figures["accelerator"] == chip
     assert part.sure.startswith("certain") or f"({chance(sure)})" in part.sure
+
+
+@pytest.mark.parametrize(
+    "other", [{"budget_usd": 20_000.0}, {"budget_usd": 50_000.0, "data": "may not leave"}]
+)
+def test_the_page_says_what_has_to_give_as_the_command_does(other):
+    """The same changes with the same numbers, the least first."""
+    asked = CASE | {"accelerator": BEST, "contract": BEST} | other
+    case = SimpleNamespace(**{name: given(name, value) for name, value in asked.items()})
+    tables, hosts = DayChoices.of(MODELS, [*SERVERS]), Hosts(MODELS)
+    ways = ServiceWays.of(case, tables, [*SERVERS], hosts)
+    own = plan_service.own_plan(case, ways, tables, hosts)
+    (part,) = plan(Workload(requests_per_day=1e6, **other)).parts
+    changes = [of.says for of in part.broken.relaxations]
+    assert len(changes) >= 2
+    assert not own.met.value and str(own.decision.value).endswith(changes[0])
+    assert str(own.helps.value).endswith("What would help: " + "; or ".join(changes) + ".")
+    assert sorted(own.steps) == sorted(own.questions) == [*range(1, 10)]
 
 
 @pytest.mark.parametrize("chip", ["B200", "RTX PRO 6000"])

@@ -33,6 +33,8 @@ OWN = {
         "pace_tokens_per_s",
         "ttft_s",
         "spare_engines",
+        "owned",
+        "owned_chips",
     ),
     TRAINING: (
         "trained_model",

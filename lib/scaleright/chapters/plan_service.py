@@ -1,28 +1,35 @@
 """What the chapter `plan` shows of a service of the reader's own."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from scaleright import charts
 from scaleright.chapters.plan import NAN, OwnPlan
+from scaleright.chapters.plan_service_steps import Offered, own_questions, own_steps
 from scaleright.charts import Display
-from scaleright.charts.busy import engine_size
 from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.token_offers import median_over
 from scaleright.decisions.build_buy import (
     API,
     COLOCATION,
     HYBRID,
+    LEAST_REQUESTS,
     MULTI_CLOUD,
     RENT,
     ROOM,
     SITE,
     SPILL,
+    AtApi,
     ServiceWays,
     lead_months,
 )
+from scaleright.decisions.plan_fleets import SMALL
+from scaleright.decisions.plan_workload import right_share
+from scaleright.information import NINETY
 from scaleright.market import BEST, Hosts
-from scaleright.ops import first_case, floor, where
+from scaleright.ops import ceil, exp, first_case, floor, log10, where
+from scaleright.quantity import choose, least
 
 
 def choices(case: Any) -> tuple[DayChoices, Sequence[str], Hosts]:
@@ -42,54 +49,142 @@ def _finite(usd: Any) -> Any:
     return where(usd < float("inf"), usd, 0.0)
 
 
-def own_plan(case: Any, ways: ServiceWays) -> OwnPlan:
+def own_plan(case: Any, ways: ServiceWays, tables: DayChoices, hosts: Hosts) -> OwnPlan:
     """The plan of the reader's own service."""
     (name, usd), (next_, other) = ways.best, ways.runner_up
     some, other = other < float("inf"), _finite(other)
-    of, there = ways.taken, ways.taken.fleet.served & (usd < float("inf"))
-    chip, used, bought = of.case.accelerator, of.fleet.peak * of.fleet.engine.chips, of.chips
-    base, spill = of.base, of.spill
-    words = {
-        API: charts.phrase("Call an API for {case.model}"),
-        RENT: charts.phrase("Rent {used:whole} {chip}"),
-        MULTI_CLOUD: charts.phrase("Rent {used:whole} {chip} where each is cheapest"),
-        COLOCATION: charts.phrase("Buy {bought:whole} {chip} and run them in a colocation"),
-        ROOM: charts.phrase("Buy {bought:whole} {chip} and run them in a room of yours"),
-        HYBRID: charts.phrase(
-            "Buy {base.chips:whole} {chip}, and rent up to {base.rented:whole} more"
-        ),
-        SPILL: charts.phrase("Buy {spill.chips:whole} {chip}, and call an API beyond them"),
-    }
-    site = charts.phrase("Buy {bought:whole} {chip} and build a site for them")
-    decision = first_case([(name == of, said) for of, said in words.items()], site)
+    there = ways.taken.fleet.served & (usd < float("inf"))
+    usd, budget = where(there, usd, 0.0), case.budget_usd
+    met = usd <= budget
+    decision = _decision(ways)
     on = first_case([(next_ == way, it) for way, it in ways.chip.items()], "")
     on = where(on == "", "", charts.phrase(" ({on})"))
     many = charts.phrase("The least of {ways.many:whole} ways compared.")
     second = charts.phrase(" The next kind, {next_}{on}, costs {other:usd} a year.")
-    usd = where(there, usd, 0.0)
-    lacking = usd - case.budget_usd
-    short = charts.phrase("The budget is {lacking:usd} short of the cheapest way that is open.")
+    there_ = {"accelerator": ways.chips[0], "requests_per_day": case.requests_per_day}
+    at_first = SimpleNamespace(**vars(ways.one.case) | there_)
+    small = AtApi.of(at_first, tables, hosts, SMALL)
+    half = AtApi.of(at_first, tables, hosts, case.model, 0.5)
+    models = [*dict.fromkeys(name for name, *_ in tables.kept)]
+    helps, first = _helps(case, ways, usd, small, models)
+    unknown = (case.owned != "none") & (case.owned_chips > 0)
+    for chip in ways.chips:
+        unknown = unknown & (case.owned != chip)
+    unknown = where(
+        unknown, charts.phrase(" A day of a service on your {case.owned} is not known."), ""
+    )
+    off = exp(NINETY * ways.spread_of_best) - 1
+    alone = charts.phrase(
+        "Certain, since nothing else may be done; the bill may be {off:percent 2} higher."
+    )
+    broken = charts.phrase("This cannot be done for {budget:usd}; least change: {first}")
+    sure = where(some, charts.confidence(ways.sureness, "no other way is cheaper"), alone)
     return OwnPlan(
         work="Serve your own requests",
         per="a year",
-        met=True,
+        met=met,
         bars=_bars(ways),
         otherwise=charts.phrase(
             "No way is open to serve {case.model} so. Take another accelerator, a slower pace or a"
             " later first token, or allow more ways."
         ),
-        decision=decision,
+        decision=where(met, decision, broken),
         usd=usd,
-        because=many + where(some, second, " Nothing else may be done.") + _at_host(ways),
-        sure=where(some, charts.confidence(ways.sureness, "no other way is cheaper"), "Certain."),
+        because=many + where(some, second, " Nothing else may be done.") + _at_host(ways) + unknown,
+        sure=where(
+            met,
+            sure,
+            "As sure as prices and speeds are: both ends of the range would have to be off.",
+        ),
         there=there,
         helps=first_case(
-            [(~there, "No way is open to you as asked."), (lacking > 0, short)],
-            "Nothing has to give.",
+            [(~there, "No way is open to you as asked."), (~met, helps)], "Nothing has to give."
         ),
-        steps=_own_steps(case, ways, decision),
-        questions=_own_questions(ways),
+        steps=own_steps(case, ways, decision, Offered(tables, models, half.usd, small.usd)),
+        questions=own_questions(ways, models),
     )
+
+
+def _decision(ways: ServiceWays) -> Any:
+    """The cheapest way, as what to do; what is owned already is used first."""
+    of, name = ways.taken, ways.best[0]
+    chip, used, bought = of.case.accelerator, of.fleet.peak * of.fleet.engine.chips, of.own.chips
+    more = of.own.bought
+    words = {
+        API: charts.phrase("Call an API for {of.case.model}"),
+        RENT: charts.phrase("Rent {used:whole} {chip}"),
+        MULTI_CLOUD: charts.phrase("Rent {used:whole} {chip} where each is cheapest"),
+        COLOCATION: charts.phrase("Buy {bought:whole} {chip} and run them in a colocation"),
+        ROOM: charts.phrase("Buy {bought:whole} {chip} and run them in a room of yours"),
+        SITE: charts.phrase("Buy {bought:whole} {chip} and build a site for them"),
+    }
+    own = charts.phrase("Use {used:whole} {chip}: your {of.case.owned_chips:whole} first")
+    own = own + where(more > 0, charts.phrase(", and buy {more:whole} more"), "")
+    for way in (COLOCATION, ROOM, SITE):
+        words[way] = where((of.case.owned == chip) & (of.case.owned_chips > 0), own, words[way])
+    rented = of.base.rented
+    for way, base in ((HYBRID, of.base), (SPILL, of.spill)):
+        chips, new, old = base.chips, base.bought, base.chips - base.bought
+        buys = charts.phrase("Buy {chips:whole} {chip}")
+        uses = charts.phrase("Use {old:whole} {chip} of your own")
+        uses = uses + where(new > 0, charts.phrase(", buy {new:whole} more"), "")
+        words[way] = where(old > 0, uses, buys)
+    words[HYBRID] = words[HYBRID] + charts.phrase(", and rent up to {rented:whole} more")
+    words[SPILL] = words[SPILL] + ", and call an API beyond them"
+    return first_case([(name == of, said) for of, said in words.items()], words[SITE])
+
+
+def _helps(
+    case: Any, ways: ServiceWays, usd: Any, small: AtApi, models: Sequence[str]
+) -> tuple[Any, Any]:
+    """What has to give where the budget is too small, the least change first, in a sentence; and
+    the first of them.
+
+    small : a smaller model at an API
+    """
+    budget, per_day, way = case.budget_usd, case.requests_per_day, ways.best[0]
+    needed, fewer = _rounded(usd, up=True), _rounded(ways.fewer, up=False)
+    rights = {name: {"right": right_share(name) or 0.0} for name in models}
+    mine, right = choose(rights, case.model).right, right_share(SMALL) or 1.0
+    pays = small.there & (small.usd <= budget) & (case.model != SMALL)
+    few = (ways.fewer >= LEAST_REQUESTS) & (ways.fewer < per_day)
+    of_mine = where(mine > 0, charts.phrase(" instead of {mine:percent}"), "")
+    changes = {
+        "more money": (
+            charts.phrase("spend {needed:usd} a year"),
+            needed / budget - 1,
+        ),
+        "fewer requests": (
+            charts.phrase("serve {fewer:count} requests a day instead of {per_day:count}"),
+            where(few, per_day / where(few, fewer, 1.0) - 1, NAN),
+        ),
+        "a smaller model": (
+            charts.phrase(
+                "call {SMALL} at an API: {small.usd:usd} a year, right on {right:percent} of the"
+                " requests{of_mine}"
+            ),
+            where(pays, where(mine > 0, mine / right - 1, 1.0), NAN),
+        ),
+    }
+    left, told, least_change = {name: share for name, (_, share) in changes.items()}, "", ""
+    for rank in range(len(changes)):
+        name, share = least(left)
+        said = first_case([(name == of, words) for of, (words, _) in changes.items()], "")
+        told = told + where(share < float("inf"), ("; or " if rank else "") + said, "")
+        least_change = said if not rank else least_change
+        left = {of: where(name == of, NAN, it) for of, it in left.items()}
+    over = usd / budget
+    breaks = charts.phrase(
+        "What breaks: the budget of {budget:usd} a year: the cheapest, to {way}, costs {usd:usd},"
+        " {over:number} times as much. What would help: "
+    )
+    return breaks + told + ".", least_change
+
+
+def _rounded(value: Any, up: bool) -> Any:
+    """A limit in three digits that is still enough, as `plan_limits.rounded`."""
+    size = 10 ** (floor(log10(where(value > 0, value, 1.0))) - 2)
+    return (ceil(value / size - 1e-9) if up else floor(value / size + 1e-9)) * size
 
 
 def _bars(ways: ServiceWays) -> dict[str, Any]:
@@ -103,8 +198,8 @@ def _bars(ways: ServiceWays) -> dict[str, Any]:
 
 def _at_host(ways: ServiceWays) -> Any:
     """Which host stands for the API, at which prices, where it may be called."""
-    asked, usd, best = ways.taken.asked, ways.usd[API], ways.best[0] == API
-    middle = usd * median_over(asked, ways.taken.request)
+    asked, usd, best = ways.api.asked, ways.usd[API], ways.best[0] == API
+    middle = usd * median_over(asked, ways.api.request)
     beside = charts.phrase("; at the median of hosts {middle:usd} a year")
     beside = where(asked.many > 1, beside, "")
     said = charts.phrase(
@@ -112,64 +207,6 @@ def _at_host(ways: ServiceWays) -> Any:
         " {asked.output.usd:usd} of output on {asked.age} ({asked.counted}){beside}."
     )
     return where((usd < float("inf")) & (best | (ways.runner_up[0] == API)), said, "")
-
-
-def _own_steps(case: Any, ways: ServiceWays, decision: Any) -> dict[int, tuple[Any, Any]]:
-    """What to do and why in the steps that follow the controls, by number."""
-    of = ways.taken
-    fleet, full = of.fleet, of.fleet.utilization(24.0 * of.fleet.peak)
-    engine, each, reads = fleet.engine, engine_size(fleet.engine), fleet.traffic.load.input_tokens
-    spare = charts.phrase(", with {fleet.spare_engines:whole engines} to spare")
-    spare = where(fleet.spare_engines > 0, spare, "")
-    writes, seats, chip = fleet.traffic.load.output_tokens, fleet.engine.seats, of.case.accelerator
-    shown: Any = ""
-    for name, usd in ways.usd.items():
-        on = " (" + ways.chip[name] + ")" if name in ways.chip else ""
-        said = name + on + ": " + charts.say(_finite(usd), "usd") + " a year"
-        shown = where(usd < float("inf"), where(shown == "", said, shown + "; " + said), shown)
-    return {
-        1: (
-            charts.phrase("{case.requests_per_day:whole} requests a day, as you set"),
-            charts.phrase("of {reads:whole} tokens in and {writes:whole} out, as in that hour"),
-        ),
-        2: (decision, shown),
-        4: (
-            charts.phrase("{chip}, on which hardware for it costs least"),
-            charts.phrase("a full engine serves {engine.requests_per_s:number} requests a second"),
-        ),
-        5: (
-            charts.phrase(
-                "{fleet.peak:whole engines} of {each}, {seats:whole} at once each{spare}"
-            ),
-            charts.phrase("at the busiest time; over the day they are {full:percent} full"),
-        ),
-    }
-
-
-def _own_questions(ways: ServiceWays) -> dict[int, Any]:
-    """The commands that put the reader's own service to the chapters which take all of it, by
-    step.
-    """
-    case, load = ways.taken.case, ways.taken.fleet.traffic.load
-    reads, writes = floor(load.input_tokens + 0.5), floor(load.output_tokens + 0.5)
-    service = charts.phrase(
-        '-p model="{case.model}" -p requests_per_day={case.requests_per_day:typed}'
-        " -p peak_to_mean={case.peak_to_mean:typed}"
-        ' -p pace_tokens_per_s={case.pace_tokens_per_s:typed} -p contract="{case.contract}"'
-    )
-    promise = charts.phrase(
-        " -p ttft_s={case.ttft_s:typed} -p spare_engines={case.spare_engines:typed}"
-    )
-    day = charts.phrase(
-        'scaleright run load_of_a_day {service} -p accelerator="{case.accelerator}"'
-        ' -p trace="{case.trace}"{promise}'
-    )
-    lengths = charts.phrase(
-        '-p traffic="{case.trace}" -p input_tokens={reads:typed} -p output_tokens={writes:typed}'
-    )
-    bill = charts.phrase("scaleright run economics_stack {service} {lengths}{promise}")
-    compared = charts.phrase("scaleright run hardware_compare {service} {lengths}")
-    return {1: day, 2: bill, 4: compared, 7: day, 9: bill}
 
 
 def each_way(ways: ServiceWays) -> Display:
@@ -184,7 +221,7 @@ def each_way(ways: ServiceWays) -> Display:
     )
     few, many = lead_months()
     rented = where(ways.usd[MULTI_CLOUD] < infinite, several, rent)
-    bought, hours = ways.taken.chips, ways.taken.hours
+    bought, hours = ways.taken.own.chips, ways.taken.own.hours
     return charts.sentence(
         "A year costs <strong>{api}</strong> at an API, <strong>{rented}</strong> rented,"
         " <strong>{base}</strong> with a base of your own and the rest rented,"

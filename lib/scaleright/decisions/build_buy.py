@@ -50,7 +50,7 @@ from scaleright.ops import (
     sqrt,
     where,
 )
-from scaleright.quantity import choose, given, least, over, pick
+from scaleright.quantity import choose, derived, given, least, over, pick
 from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR, figure
 
@@ -541,7 +541,9 @@ class ServiceWays:
         under = where(under == "", CONTRACTS[0], under)
         of = SimpleNamespace(**vars(case))
         of.accelerator = taken_accelerator(BEST, chip, first)
-        of.contract = where(case.contract == BEST, under, case.contract)
+        of.contract = derived(
+            "signed", where(case.contract == BEST, under, case.contract), held=True
+        )
         owned = sum(where(best[0] == way, 1, 0) for way in SETTINGS) > 0
         same = {way: owned if way in SETTINGS else best[0] == way for way in every}
         many = where(api.there, api.asked.many, 0)

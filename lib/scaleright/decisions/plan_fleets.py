@@ -193,6 +193,8 @@ class Fleets:
         usd = float(at["day"])
         each = usd / self.values["requests_per_day"] / max(float(at["writes"]), 1.0) * MILLION
         put = Asked("token_cost", parameters, {"price.api": each} if usd > 0 else {})
+        if not usd > 0:
+            return Api(each, usd, put, str(at["counted"]))
         beside = f"; at the median of hosts {dollars(usd * at['over'])} a day"
         said = f"{at['counted']}, {dollars(at['input'])} for a million tokens of input and"
         said += f" {dollars(at['output'])} of output on {at['age']}{beside * (at['over'] > 1)}"

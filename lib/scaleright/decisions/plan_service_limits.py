@@ -12,11 +12,10 @@ from scaleright.decisions.plan_fleets import SMALL, Api, Fleets, a_year
 from scaleright.decisions.plan_limits import rounded, unmet
 from scaleright.decisions.plan_parts import Part, Relaxation, count, percent
 from scaleright.decisions.plan_workload import Workload, right_share
+from scaleright.decisions.service_changes import TRIED
 from scaleright.formulas import search
 from scaleright.units import duration, usd
 
-TRIED = np.geomspace(1e3, 1e8, 101)
-"""Requests a day at which the ways are compared."""
 API = "call an API"
 SURE = "as sure as the model of serving, which was off by a fifth in the median of engines"
 PACES = np.array([5.0, 7.5, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 75.0, 100.0, 125.0, 150.0])

@@ -329,7 +329,15 @@ def _own_asked(found: Found) -> Asked:
 
 @search
 def size(found: Found) -> Step:
-    of, name = found.of, found.model
+    return size_of(found.model, found.of.quality)
+
+
+@lookup
+def size_of(name: str, quality: float | None = None) -> Step:
+    """The third step of a plan that serves a model: whether a smaller one would do.
+
+    quality : share of requests to be answered right [1], if one is asked for
+    """
     right, known = right_share(name), scored()
     told = [f"{other}: {percent(share)} right" for other, share in known.items()]
     told.append(
@@ -342,9 +350,9 @@ def size(found: Found) -> Step:
         asked = [Asked("model_routing", mix | {tier: name}, {f"traffic.right({place})": right})]
     if right is None:
         return Step(f"{name}: nobody published the scores that would compare it.", told, asked)
-    if of.quality:
-        least = smallest_for(of.quality)
-        says = f"{least} is the smallest that answers {percent(of.quality)} of the requests right."
+    if quality:
+        least = smallest_for(quality)
+        says = f"{least} is the smallest that answers {percent(quality)} of the requests right."
         if least != name:
             says = f"Take {least} instead of {name}: it is smaller, and right often enough."
         return Step(says, told, asked)
@@ -484,11 +492,11 @@ def energy(found: Found) -> Step:
             f"{percent(float(made.carbon.embodied_share))} of it is from making the hardware",
             "what such chips draw in serving; the chapter has models whose energy was metered",
         ],
-        [Asked("sustainability", _metered(found.model, chip) | {"place": region})],
+        [Asked("sustainability", metered(found.model, chip) | {"place": region})],
     )
 
 
-def _metered(name: str, chip: str) -> dict[str, Any]:
+def metered(name: str, chip: str) -> dict[str, Any]:
     """The model and the chip, if somebody metered the one serving on the other."""
     try:
         measured_format(shape(name).name, chip)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -72,19 +72,26 @@ def over(
     given = {parameter(of) or "": np.asarray(values) for of, values in rows.items()}
     found = RowSet(name, Rows(given, wanted))
     here = functools.cache(lambda: _evaluated(found.rows))
-    behind = _parameters_behind(in_order(wanted.values()))
+    order = [*in_order(wanted.values())]
+    behind = _parameters_behind(order)
 
     def moves(node: Quantity) -> bool:  # with the rows, one `derived` among them
         return any(of.parameter in given for of in behind[node])
 
-    every = dict.fromkeys(it for of in wanted.values() for it in behind[of])
+    # what does not move is read as it is, and not made of its own inputs for each list again
+    read = _parameters_behind(order, {of for of in order if of.parameter and not moves(of)})
+    every = dict.fromkeys(it for of in wanted.values() for it in read[of])
     free = [it for it in every if not moves(it)]
     return {field: _listed(found, field, here, free) for field in wanted}
 
 
-def _parameters_behind(order: Iterable[Quantity]) -> dict[Quantity, tuple[Quantity, ...]]:
+def _parameters_behind(
+    order: Iterable[Quantity], leaves: Collection[Quantity] = ()
+) -> dict[Quantity, tuple[Quantity, ...]]:
     """The parameters that each quantity is made of, in the order of `in_order`, itself among them;
     most are made of the same ones, so that these are one tuple.
+
+    leaves : parameters of which those that they are made of do not count
     """
     found: dict[Quantity, tuple[Quantity, ...]] = {}
     for node in order:
@@ -93,6 +100,7 @@ def _parameters_behind(order: Iterable[Quantity]) -> dict[Quantity, tuple[Quanti
         if len(parts) > 1:
             every = tuple(dict.fromkeys(chain(*parts)))
             these = every if len(every) > len(these) else these
+        these = () if node in leaves else these
         found[node] = (*these, node) if node.parameter else these
     return found
 
