@@ -17,8 +17,10 @@ from scaleright.ops import first_case, where
 
 BILL = "USD, a year or the whole run"
 SERVICE = "your own service"
-TRAINING = "your own training run"
-STUDY = "your own study"
+TRAINING, STUDY = "your own training run", "your own study"
+TUNING, POST_TRAINING = "your own fine-tuning", "your own post-training"
+LIMITS = ("deadline_days", "deadline_chance", "owned", "owned_chips", "data", "region")
+"""What binds every work but a service."""
 OWN = {
     SERVICE: (
         "model",
@@ -36,16 +38,19 @@ OWN = {
         "owned",
         "owned_chips",
     ),
-    TRAINING: (
-        "trained_model",
-        "tokens",
-        "trained_on",
-        "deadline_days",
-        "deadline_chance",
-        "owned",
-        "owned_chips",
-        "data",
-        "region",
+    TRAINING: ("trained_model", "tokens", "trained_on", *LIMITS),
+    TUNING: ("tuned_model", "trained", "passes", "tokens", *LIMITS),
+    POST_TRAINING: (
+        "tuned_model",
+        "trained",
+        "passes",
+        "method",
+        "rounds",
+        "answers_each",
+        "answer_tokens",
+        "labels",
+        "usd_per_label",
+        *LIMITS,
     ),
     STUDY: (
         "proxy_model",
@@ -61,7 +66,7 @@ OWN = {
 """Works of the reader's own by the words for them in the page's menu, with the parameters that each
 takes beside the budget.
 """
-TOKENS = {TRAINING: 1e12, STUDY: 2e10}
+TOKENS = {TRAINING: 1e12, STUDY: 2e10, TUNING: 2e7}
 """Tokens from which a work starts [token]; where it takes none, as many."""
 MENU = {
     "pretrain a 7B model": "pretrain_7b",

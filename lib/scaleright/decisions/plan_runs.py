@@ -87,14 +87,15 @@ class Ways:
     billed: np.ndarray
 
     def best(self, allowed: np.ndarray) -> int | None:
-        """The place of the cheapest of those allowed, by name where two cost the same; None where
-        none is.
+        """The place of the cheapest of those allowed, of those that cost the same the soonest, and
+        then by name; None where none is.
         """
         usd = np.where(allowed & (self.usd > 0), self.usd, np.inf)
         if not np.isfinite(usd).any():
             return None
         key = [
-            (figure(float(cost), 5), *map(str, self.rows[n].values())) for n, cost in enumerate(usd)
+            (figure(float(cost), 5), figure(float(self.days[n]), 3), *map(str, row.values()))
+            for n, (cost, row) in enumerate(zip(usd, self.rows, strict=True))
         ]
         return min(range(len(key)), key=key.__getitem__)
 

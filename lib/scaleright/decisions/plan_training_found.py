@@ -96,11 +96,11 @@ def pick(ways: Ways, allowed: np.ndarray, of: Workload) -> int | None:
 def costs(ways: Ways, of: Workload) -> np.ndarray:
     """By what runs are compared [USD]: what they cost; where chips have to be bought for it, with
     what the money costs that waits for them, so that nobody buys a cluster for an hour's work; of a
-    tuning, which hardly wears them, what has to be paid.
+    tuning, which hardly wears them, with what has to be paid.
     """
     if of.data != STAYS:
         return ways.usd
-    return ways.cash if of.tunes else ways.usd + (ways.bought > 0) * ways.cash * waiting_share()
+    return ways.usd + (ways.bought > 0) * ways.cash * (1.0 if of.tunes else waiting_share())
 
 
 @lookup

@@ -373,7 +373,7 @@ def energy(found: Found) -> Step:
             f"in {cleanest} it would be {in_units(float(there.carbon.total), MASSES)}",
             f"{percent(float(made.carbon.embodied_share))} of it is from making the hardware",
         ],
-        [asked],
+        [asked] if now["hours"] >= 1 else [],  # that chapter begins at an hour
     )
 
 

@@ -11,47 +11,26 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from scaleright.catalog import remembered
-from scaleright.costs.platform_terms import terms
-from scaleright.decisions.build_buy import bought_as
 from scaleright.decisions.plan_parts import Asked, count
-from scaleright.decisions.plan_runs import (
-    BUY,
-    LONGEST,
-    SERVER_CHIPS,
-    SPOT,
-    Amount,
-    Ways,
-    bought_for,
-    installed_price,
-    read_at,
-    running_share,
-    signed,
-    spread_of_luck,
-)
+from scaleright.decisions.plan_runs import BUY, Amount, Ways, read_at
 from scaleright.decisions.plan_workload import OF_PAIRS, OF_TEXTS, ROLLOUTS, TUNED, Workload
 from scaleright.decisions.post_training import METHODS, Tables, untunable
 from scaleright.decisions.post_training_choice import OFFERED, Bill, Doubts, seen_on
-from scaleright.decisions.post_training_evidence import real_runs
-from scaleright.decisions.two_chips import errors_in_common, spread_apart
+from scaleright.decisions.tuning_ways import (
+    DEMAND,
+    OWN,
+    PLATFORMS,
+    SHORTEST_HOURS,
+    PaidTuning,
+    apart,
+    hour_of_own,
+)
 from scaleright.formulas import lookup, search
-from scaleright.information import spread_between
 from scaleright.quantity import at, given
-from scaleright.units import HOURS_PER_DAY, figure
+from scaleright.units import HOURS_PER_DAY
 
 CHAPTER = "rlhf_cost"
 USUAL_MODEL = TUNED[1]
-PLATFORMS = (
-    "A100 SXM 80GB",
-    "H100 SXM",
-    "H200 SXM",
-    "B200",
-    "B300",
-    "GB300",
-    "MI300X",
-    "MI325X",
-    "MI350X",
-)
-"""Accelerators that the chapter compares."""
 USUAL: Mapping[str, Any] = {
     "method": "ppo",
     "trained": "all weights",
@@ -88,8 +67,6 @@ CALLED = {
 """What the chapter calls what that on pretraining calls otherwise."""
 MOST_LABELS = 5_000_000
 """The most examples or comparisons that the chapter takes."""
-SHORTEST_HOURS = 1.0
-"""Of a run on more chips than the fewest that hold it: nobody takes them for minutes [h]."""
 
 
 @lookup
@@ -131,13 +108,16 @@ def refused(of: Workload) -> Iterable[str]:
 
 class Graph(NamedTuple):
     """The chapter's quantities for a model: what there is to choose from, the bill, what nobody
-    knows of it, and whether the fit has seen the architecture of its platform.
+    knows of it, whether the fit has seen the architecture of its platform, and what a plan pays,
+    by `how` and with its rents.
     """
 
     tables: Tables
+    case: SimpleNamespace
     bill: Bill
     doubts: Doubts
     seen: Any
+    paid: PaidTuning
 
 
 @search
@@ -150,21 +130,8 @@ def graph_of(name: str, judge: str, sizes: tuple[int, ...], platforms: tuple[str
     case = SimpleNamespace(**{of: given(of, value) for of, value in usual.items()})
     chip = case.accelerator
     bill, doubts = Bill.of(tables, case, chip), Doubts.of(tables, case, chip)
-    return Graph(tables, bill, doubts, seen_on(tables.updates.names, chip))
-
-
-@lookup
-def hour_of_own(chip: str, chips: int, buys: bool) -> float:
-    """What an hour of a chip of one's own costs [USD/h]: with its part of the price where it is
-    bought, and that of those which are bought beside it; else what running it does.
-
-    >>> 0 < hour_of_own("H100 SXM", 8, False) < hour_of_own("H100 SXM", 8, True) < 4
-    True
-    """
-    row = terms()[chip]
-    whole = row["owned"] + row["power"]
-    share = bought_for(chip, chips) / chips if buys else running_share(chip)
-    return figure(whole * share, 4)
+    paid = PaidTuning.of(tables, case, chip, given("how", DEMAND))
+    return Graph(tables, case, bill, doubts, seen_on(tables.updates.names, chip), paid)
 
 
 @dataclass(frozen=True)
@@ -203,6 +170,13 @@ class Tunings:
         return self.values["reward_model" if needed else "model"]
 
     @property
+    def how(self) -> str:
+        """How their chips are paid, one of `HOWS`."""
+        return (
+            (BUY if self.buys else OWN) if self.values["paid"] == OWN else self.values["contract"]
+        )
+
+    @property
     def graph(self) -> Graph:
         """The chapter's quantities."""
         return graph_of(self.values["model"], self.judge, OFFERED, PLATFORMS)
@@ -222,35 +196,24 @@ class Tunings:
         """All of them whose accelerator and chips are kept, with another amount of work if one is
         given: what machines cost, and with people's labels what a budget has to pay.
         """
-        bill = self.graph.bill
-        own, spot = self.values["paid"] == "own", self.values["contract"] == SPOT
+        graph, paid = self.graph, self.graph.paid
         rows = [of for of in product(PLATFORMS, OFFERED) if keep(*of)]
+        own = self.how in {OWN, BUY}
         told: list[dict[str, Any]] = [
             {"accelerator": chip, "chips": chips, "contract": self.values["contract"]}
             | ({"rent_usd_per_hour": hour_of_own(chip, chips, self.buys)} if own else {})
             for chip, chips in rows
         ]
-        wanted = {"usd": bill.cost.machine_usd, "days": bill.days, "there": bill.done}
-        wanted |= {"seen": self.graph.seen, "labels": bill.cost.labels_usd}
-        case = {name: np.array([row[name] for row in told]) for name in (told[0] if told else ())}
-        asked = self.case(amount) | {name: of for name, of in case.items() if name != "contract"}
+        wanted = {"usd": paid.usd, "days": paid.days, "cash": paid.cash, "seen": graph.seen}
+        wanted |= {"spread": paid.spread, "bought": paid.bought}
+        case = {name: np.array([row[name] for row in told]) for name in ("accelerator", "chips")}
+        asked = self.case(amount) | case | {"how": self.how}
         found = read_at(wanted, asked) if told else dict.fromkeys(wanted, np.array([]))
-        at_ = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
-        days = np.where(at_["days"] <= LONGEST, at_["days"], np.nan)
-        there = at_["there"].astype(bool) & (days > 0) & _no_minutes(rows, days)
-        usd, days = (np.where(there, of, np.nan) for of in (at_["usd"], days))
-        bought = np.array([bought_for(*of) if self.buys else 0 for of in rows], int)
-        cash = usd
-        if self.buys:
-            cash = np.maximum(bought * np.array([installed_price(chip) for chip, _ in rows]), usd)
-        cash = cash + at_["labels"]
-        real, often = real_runs(), signed(SPOT)["chip_hours_per_interruption"]
-        luck = np.array(
-            [spread_of_luck(max(chips, SERVER_CHIPS), often) if spot else 0.0 for _, chips in rows]
-        )
-        spread = np.hypot(spread_between(real.low, real.high), luck)
-        seen, owned = at_["seen"].astype(bool), np.full(len(rows), own)
-        return Ways(told, usd, days, seen, owned, spread, np.ones(len(rows)), cash, bought, usd)
+        found = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
+        there = (found["usd"] > 0) & (self.buys | _no_minutes(rows, found["days"]))
+        found |= {of: np.where(there, found[of], np.nan) for of in ("usd", "days", "cash")}
+        found |= {"seen": found["seen"].astype(bool), "owned": np.full(len(rows), own)}
+        return Ways(told, margin=np.ones(len(rows)), billed=found["usd"], **found)
 
     def at(self, wanted: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
         """What quantities of the case are at a row."""
@@ -266,18 +229,9 @@ class Tunings:
         """Spread of the ratio of the costs of two runs, as the chapter has it; of chips that are
         bought, of their prices [1].
         """
-        if self.buys:
-            ends = (bought_as(it["accelerator"])["price_spread"] for it in (row, then))
-            return float(np.hypot(*ends))
-        tables, model_name = self.graph.tables, self.values["model"]
-        form = self.values["rollout_precision"]
-        trusts = (
-            tables.engines.rows.row(model_name, it["accelerator"], form) for it in (row, then)
-        )
-        ends = (self.at({"low": it.low, "high": it.high}, row) for it in trusts)
-        mine, other = (float(spread_between(it["low"], it["high"])) for it in ends)
-        common = errors_in_common(("inference",))["inference", tables.kinds[model_name]]["common"]
-        return float(spread_apart(mine, other, common))
+        chips = row["accelerator"], then["accelerator"]
+        of = apart(self.graph.tables, self.graph.case, chips, self.how)
+        return float(self.at({"apart": of}, row)["apart"])
 
     def asked(self, row: Mapping[str, Any], figures: Mapping[str, float], **other: Any) -> Asked:
         """The question to the chapter that a row answers."""

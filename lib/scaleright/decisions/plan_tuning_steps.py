@@ -10,7 +10,7 @@ from scaleright.catalog import accelerator, model
 from scaleright.costs.update_steps import EACH, SEQUENCES, TASKS
 from scaleright.decisions.parallelism_playbook import words
 from scaleright.decisions.plan_parts import Asked, Step, count, many, percent
-from scaleright.decisions.plan_runs import read_at
+from scaleright.decisions.plan_runs import SERVER_CHIPS, read_at
 from scaleright.decisions.plan_training_found import Found, costs, following
 from scaleright.decisions.plan_training_steps import (
     DAY_S,
@@ -108,31 +108,41 @@ def supply(found: Found) -> Step:
 def size(found: Found) -> Step:
     """A smaller model on the same chips, and what is published of how often each is right."""
     row, runs, now = found.row, found.runs, found.figures
-    mine = _size(found.name)
-    smaller = [name for name in TUNED if _size(name) < 0.7 * mine]
-    name = max(smaller, key=lambda of: (_size(of), of), default="")
+    name = smaller_than(found.name)
     says = f"Keep {found.name}: this book has none that is smaller by a third."
     if not name:
-        return Step(says, [_right(found.name)], [runs.asked(row, {"run.usd": now["usd"]})])
+        return Step(says, [right_said(found.name)], [runs.asked(row, {"run.usd": now["usd"]})])
     judge = runs.judge if runs.judge != found.name else name
     graph = graph_of(name, judge, (row["chips"],), (row["accelerator"],))
     case = {**runs.case(), **row, "model": name, "reward_model": judge}
     there = float(read_at({"usd": graph.bill.cost.machine_usd}, case)["usd"])
     if not there > 0:
-        return Step(says, [_right(found.name)], [runs.asked(row, {"run.usd": now["usd"]})])
+        return Step(says, [right_said(found.name)], [runs.asked(row, {"run.usd": now["usd"]})])
     return Step(
         f"Try {name} first, on the same data: {usd(there)} instead of {usd(now['usd'])}; if it is"
         " good enough, each of its answers is cheaper too.",
-        [_right(name), _right(found.name)],
+        [right_said(name), right_said(found.name)],
         [runs.asked(row, {"run.usd": there}, model=name)],
     )
+
+
+@lookup
+def smaller_than(name: str) -> str:
+    """The largest of `TUNED` that is smaller by a third than a model; empty where there is none.
+
+    >>> smaller_than("Llama-3.1-70B"), smaller_than("Qwen2.5-1.5B")
+    ('Qwen3-32B', '')
+    """
+    smaller = [of for of in TUNED if _size(of) < 0.7 * _size(name)]
+    return max(smaller, key=lambda of: (_size(of), of), default="")
 
 
 def _size(name: str) -> float:
     return float(parameters(model(name)).total)
 
 
-def _right(name: str) -> str:
+@lookup
+def right_said(name: str) -> str:
     """How often a model is right before it is tuned, in words."""
     released = served_as(name)
     share = right_share(released) if released else None
@@ -163,14 +173,12 @@ def layout(found: Found) -> Step:
         )
     parameters_ = {"model": found.name, "accelerator": row["accelerator"], "chips": size_}
     parameters_ |= {"sequence": sequence, "global_batch": batch, "task": task}
-    return Step(
-        f"{named} where nothing else needs the memory, {case['trained']} in 16 bits.",
-        reasons,
-        [
-            found.runs.asked(row, {"bill.job.held.total": now["held_bytes"]}),
-            Asked("parallelism", parameters_, {"split.fastest_mfu": float(found_["mfu"])}),
-        ],
-    )
+    asked = [found.runs.asked(row, {"bill.job.held.total": now["held_bytes"]})]
+    if size_ >= SERVER_CHIPS:  # that chapter splits a server or more
+        mfu = {"split.fastest_mfu": float(found_["mfu"])}
+        asked.append(Asked("parallelism", parameters_, mfu))
+    says = f"{named} where nothing else needs the memory, {case['trained']} in 16 bits."
+    return Step(says, reasons, asked)
 
 
 @search
