@@ -214,9 +214,9 @@ def _otherwise(told: Told) -> Any:
     """What is in the way where nothing keeps the limits, and the least change that helps."""
     case, asked, change = told.case, told.asked, told.ways.change
     cheap, quick = change.cheapest, change.quickest
-    many = MOST_LABELS * (USUAL["prompt_tokens"] + USUAL["answer_tokens"])
+    many = MOST_LABELS * (USUAL["prompt_tokens"] + USUAL["answer_tokens"]) / 1e9
     long = charts.phrase(
-        f"{{case.tokens:count}} tokens are more than is tuned on; take at most {many:.3g}."
+        f"{{case.tokens:count}} tokens are more than is tuned on; take at most {many:.3g} billion."
     )
     never = charts.phrase(
         "{asked.model} does not fit so on any number of chips that is offered; train adapters alone"

@@ -149,13 +149,12 @@ class TuningWays:
 
     place, there : of the one that is taken; whether any keeps the limits
     how, chip, chips : how its chips are paid, one of `HOWS`, which they are and how many learn
-    usd, cash, days, spread, sure_days : of the one that is taken, see `PaidTuning`; days within
-        which it is done as surely as is asked
+    usd, cash, days, spread : of the one that is taken, see `PaidTuning`
     case, paid : the case on it, and what it costs
     platforms : how many run it at all
     each : what has to be paid for the cheapest of each of `HOWS`, NaN where none is open [USD]
-    beside : chips, chip, cost and days of others, by what they are, see `_beside`
-    change : see `Changes`
+    beside : others, by what they are, see `_beside`
+    change : what would have to change where none keeps the limits
     """
 
     place: Any
