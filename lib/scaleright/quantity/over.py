@@ -128,7 +128,6 @@ def _listed(
     def each(values: Any) -> np.ndarray:
         return np.broadcast_to(values, (*np.shape(values)[:-1], size))
 
-
     def compute(*values: Any) -> np.ndarray:
         return each(of.at(names, values)[field])
 

@@ -25,6 +25,7 @@ def serves_day(
 
 
 def serves_workload(
+    workload: str,
     model: str,
     accelerator: str,
     trace: str,
@@ -32,7 +33,11 @@ def serves_workload(
     ttft_s: float,
     choices: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
-    """An engine of one node that serves so, with the prompts kept that fit in its memory."""
+    """For a service of the reader's own, an engine of one node that serves so, and keeps the
+    prompts that fit in its memory.
+    """
+    if workload != "your own service":
+        return
     asked = trace, "what fits", None, pace_tokens_per_s, ttft_s
     serves_day(model, accelerator, *asked, choices)
 
