@@ -229,12 +229,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log) -> Shares:
 
 
 def _rank(item: pytest.Item) -> int:
+    starts = item.get_closest_marker("processes")
     places = [rank for rank, name in enumerate(_FIRST) if item.nodeid.startswith(name)]
     if item.nodeid.startswith(_LAST):
         return len(_FIRST) + 3
     if item.nodeid.startswith(_AFTER):
         return len(_FIRST) + 1
-    return places[0] if places else len(_FIRST) + 2 * (not item.get_closest_marker("processes"))
+    return places[0] if places and starts else len(_FIRST) + 2 * (not starts)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

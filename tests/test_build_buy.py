@@ -72,6 +72,12 @@ def ways() -> ServiceWays:
     return ways_of(CHIPS)
 
 
+@pytest.fixture(scope="module")
+def servers() -> ServiceWays:
+    """The ways on every accelerator that servers come with."""
+    return ways_of([*SERVERS])
+
+
 def decided(ways: ServiceWays, **other) -> tuple[str, float]:
     name, usd = evaluate([*ways.best], other)
     return str(name), float(usd)
@@ -148,9 +154,9 @@ def test_owned_chips_pay_the_power_of_their_region(ways):
         {"requests_per_day": 3e6, "peak_to_mean": 2.5, "owned": "B200", "owned_chips": 4},
     ],
 )
-def test_the_page_decides_as_the_command_does(other):
+def test_the_page_decides_as_the_command_does(servers, other):
     """The same way, on the same accelerator, at the same price."""
-    ways, case = ways_of([*SERVERS]), CASE | {"accelerator": BEST, "contract": BEST} | other
+    ways, case = servers, CASE | {"accelerator": BEST, "contract": BEST} | other
     name, usd, sure, chip = evaluate([*ways.best, ways.sureness, ways.taken.case.accelerator], case)
     names = ("model", "requests_per_day", "trace", "data", "region", "pace_tokens_per_s")
     names += ("peak_to_mean", "owned", "owned_chips")
