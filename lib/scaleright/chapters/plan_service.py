@@ -28,7 +28,7 @@ from scaleright.decisions.plan_fleets import SMALL
 from scaleright.decisions.plan_workload import right_share
 from scaleright.information import NINETY
 from scaleright.market import BEST, Hosts
-from scaleright.ops import ceil, exp, first_case, floor, log10, where
+from scaleright.ops import exp, first_case, floor, log10, where
 from scaleright.quantity import choose, least
 
 
@@ -155,7 +155,7 @@ def _helps(
             needed / budget - 1,
         ),
         "fewer requests": (
-            charts.phrase("serve {fewer:count} requests a day instead of {per_day:count}"),
+            charts.phrase("serve {fewer:whole} requests a day instead of {per_day:whole}"),
             where(few, per_day / where(few, fewer, 1.0) - 1, NAN),
         ),
         "a smaller model": (
@@ -182,9 +182,15 @@ def _helps(
 
 
 def _rounded(value: Any, up: bool) -> Any:
-    """A limit in three digits that is still enough, as `plan_limits.rounded`."""
+    """A limit in three digits that is still enough, as `plan_limits.rounded` has it."""
+    near = _three_digits(value)
+    enough = near >= value if up else near <= value
+    return where(enough, near, _three_digits(value * (1.005 if up else 0.995)))
+
+
+def _three_digits(value: Any) -> Any:
     size = 10 ** (floor(log10(where(value > 0, value, 1.0))) - 2)
-    return (ceil(value / size - 1e-9) if up else floor(value / size + 1e-9)) * size
+    return floor(value / size + 0.5) * size
 
 
 def _bars(ways: ServiceWays) -> dict[str, Any]:

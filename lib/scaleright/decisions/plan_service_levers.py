@@ -13,6 +13,7 @@ from scaleright.decisions.plan_fleets import SMALL, Fleets
 from scaleright.decisions.plan_parts import Asked, Step, percent
 from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_workload import Workload, right_share
+from scaleright.decisions.service_changes import QUARTER, SPOT, WAITING
 from scaleright.formulas import search
 from scaleright.inference import ladder
 from scaleright.quantity import given
@@ -23,11 +24,10 @@ LADDER_CHIPS = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "MI300X")
 """What the chapter `inference_ladder` offers of what is served here."""
 LEAST = 0.01
 """A saving that is worth a line [1]."""
-WAITING = "let a third of the requests wait for a valley"
 _WAITS = {WAITING: {"waiting_share": 0.3}}
 _RENTED = {
-    "rent on spot, and be interrupted once a day": {"contract": "spot"},
-    "rent from the cheapest quarter of sellers": {"seller": "cheapest quarter"},
+    SPOT: {"contract": "spot"},
+    QUARTER: {"seller": "cheapest quarter"},
 }
 
 
