@@ -269,11 +269,11 @@ def _broken(ways: TrainingWays, limits: Any) -> Any:
 
 
 def _helps(ways: TrainingWays) -> Any:
-    """What would help, the least change first."""
+    """The two least changes that would help."""
     changes = ways.changes()
     told = {name: _told(name, change, ways) for name, change in changes.items()}
     shares, said = {name: change.share for name, change in changes.items()}, ""
-    for _ in changes:
+    for _ in range(2):
         name, share = least(shares)
         here = first_case([(name == of, words) for of, words in told.items()], "")
         said = where(share >= 0, where(said == "", here, said + "; or " + here), said)

@@ -224,8 +224,8 @@ class Setting:
         waits = waiting_days(chips, case.shared_chips, case.shared_load, case.job_days)
         asked = look_up([FREE, *BATCHES], case.batch) - 1  # -1 leaves it free
         batch = item(tuple(range(_MANY)) * len(CLUSTERS), way)
-        suits = self._suits(way, batch)
-        free = (asked < 0) & (self.same_loss | suits)  # to one loss the best is the cheapest
+        suits = True if self.same_loss else self._suits(way, batch)
+        free = (asked < 0) & suits  # to one loss the best is the cheapest
         allowed = (free | (asked == batch)) & step.fits & (hours.total > 0)
         allowed = allowed & ((case.shared_load == 0) | (chips <= case.shared_chips))
         run = Run(chips, step, self.hour, hours, cost)

@@ -222,7 +222,9 @@ def _names(
     along: Mapping[str, str],
     known: Mapping[Quantity, str],
 ) -> dict[Quantity, str]:
-    """Names of what is wanted, and of what is used more than once or is a table."""
+    """Names of what is wanted, and of what is used more than once, or is a table or a list of
+    rows.
+    """
     uses = Counter(
         given for node in order for given in node.operands * (1 + node.operation.repeats)
     )
@@ -230,7 +232,8 @@ def _names(
     taken = {*wanted, *along.values(), *known.values(), *filter(None, map(parameter, order))}
     free = (f"q{number}" for number in count(1))
     for node in order:
-        shared = uses[node] > 1 or not node.inputs
+        listed = node.operation.rows is not None  # or each row of others would list them anew
+        shared = uses[node] > 1 or not node.inputs or listed
         if shared and node not in names and not control(node) and parameter(node) not in along:
             names[node] = next(name for name in free if name not in taken)
     return names

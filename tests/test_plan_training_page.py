@@ -1,0 +1,65 @@
+"""A training run of the reader's own: the page of a plan decides what the command does."""
+
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scaleright.chapters import plan_training as page
+from scaleright.decisions.plan import plan
+from scaleright.decisions.plan_workload import Workload
+from scaleright.quantity import evaluate, given
+from scaleright.units import figure
+
+CASE: dict[str, Any] = {
+    "trained_model": "Llama-3.1-8B",
+    "tokens": 1e12,
+    "deadline_days": 90.0,
+    "deadline_chance": 0.9,
+    "budget_usd": 200_000.0,
+    "data": "may leave",
+    "region": "United States",
+    "trained_on": "cheapest",
+    "owned": "none",
+    "owned_chips": 0,
+}
+ASKED = {"trained_model": "model", "trained_on": "accelerator"}
+
+
+@cache
+def planned() -> tuple[Any, Any]:
+    case = SimpleNamespace(**{name: given(name, value) for name, value in CASE.items()})
+    ways = page.choices(case)
+    return ways, page.own_plan(case, ways)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"deadline_days": 2.0, "budget_usd": 1e9},
+        {"owned": "H100 SXM", "owned_chips": 512},
+        {"data": "may not leave", "budget_usd": 2e7, "deadline_days": 500.0},
+        {"trained_model": "DeepSeek-V3", "tokens": 14.8e12, "budget_usd": 2e7},
+        {"budget_usd": 60_000.0},
+        {"trained_on": "H100 SXM", "budget_usd": 90_000.0},
+        {"data": "may not leave", "budget_usd": 1e6},
+    ],
+)
+def test_the_page_trains_as_the_command_does(change):
+    ways, own = planned()
+    values = CASE | change
+    told = {
+        ASKED.get(name, name): of for name, of in values.items() if of not in {"none", "cheapest"}
+    }
+    part = plan(Workload.of({"work": "train", **told})).parts[0]
+    wanted = [own.decision, own.met, own.usd, own.sure, own.helps, own.steps[4][0]]
+    decision, met, usd, sure, helps, hardware = evaluate(wanted, values, strangers=True)
+    assert (str(decision), bool(met)) == (part.decision, part.broken is None)
+    cash = part.figures.get("cash_usd", part.figures["usd"])
+    assert figure(float(usd), 3) == figure(cash, 3)
+    if part.broken is None:
+        assert str(hardware) == part.steps[3].says
+        chance = part.sure.split("(")[1].split(")")[0]
+        assert f"({chance})" in str(sure) or chance == "over 99 %"
+    else:
+        assert f"What would help: {part.broken.relaxations[0].says}"[:60] in str(helps)
