@@ -27,10 +27,9 @@ ASKED = {"trained_model": "model", "trained_on": "accelerator"}
 
 
 @cache
-def planned() -> tuple[Any, Any]:
+def planned() -> Any:
     case = SimpleNamespace(**{name: given(name, value) for name, value in CASE.items()})
-    ways = page.choices(case)
-    return ways, page.own_plan(case, ways)
+    return page.own_plan(case, page.choices(case))
 
 
 @pytest.mark.parametrize(
@@ -46,8 +45,7 @@ def planned() -> tuple[Any, Any]:
     ],
 )
 def test_the_page_trains_as_the_command_does(change):
-    ways, own = planned()
-    values = CASE | change
+    own, values = planned(), CASE | change
     told = {
         ASKED.get(name, name): of for name, of in values.items() if of not in {"none", "cheapest"}
     }
