@@ -216,7 +216,7 @@ def optima(case: Any, found: Efficiency) -> Display:
 
 def matters(case: Any, found: Efficiency, by_cost: Any, near: Any) -> Display:
     """Between which numbers of chips it hardly matters, by cost alone and with the days."""
-    alone, counted = (charts.between(*ends, "whole") for ends in (by_cost, near))
+    alone, counted = (charts.between(low, high, "whole") for low, high in (by_cost, near))
     return charts.sentence(
         "By the cost of the chips alone, {alone} chips are within {case.tolerance:percent} of the"
         " least; with your days counted, {counted}.",

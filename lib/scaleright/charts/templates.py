@@ -62,8 +62,8 @@ def filled(template: str, names: Mapping[str, Any]) -> Any:
             said = said + text
         between_two = not text.endswith("from ") and kind != ""
         if between_two and parts and parts[0][0] == " to " and parts[0][2] == kind:
-            ends = (_found(of, names) for of in (field, parts.pop(0)[1]))
-            said = said + between(*ends, kind)
+            low, high = (_found(of, names) for of in (field, parts.pop(0)[1]))
+            said = said + between(low, high, kind)
         elif field:
             value = _found(field, names)
             said = said + (value if _is_word(value) else say(value, kind or "number"))
