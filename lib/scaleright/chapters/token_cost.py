@@ -47,14 +47,7 @@ def answer(
     likely, loss = charts.odds(
         options.choice, options.known, options.kind, " per million", options.rival
     )
-    owning = where(owned > 0, charts.phrase(", owning it {own_even:load}"), "")
-    beats = charts.phrase("Renting {case.accelerator} beats the API {even:load}{owning}")
-    fair = usd_per_full_hour(speed.tokens_per_s, best.usd) * busy.share
-    bare = charts.phrase(
-        "Nobody rents {case.accelerator} out, so renting it is left out: it would be the cheapest"
-        " below {fair:usd} an hour; owning it beats the API {own_even:load}"
-    )
-    beats = where(hour.there, beats, bare)
+    beats = _beats(case, options, busy)
     further = where(options.known, _further(case, options, found, evens) + loss, "")
     judged = charts.predicted_within(speed.low, speed.high, speed.lent)
     judged = where(speed.served, judged, "none, since nothing is predicted")
@@ -97,6 +90,21 @@ def answer(
             "owned_break_even_utilization": (own_even, "percent"),
         },
     )
+
+
+def _beats(case: Any, options: ServingOptions, busy: Busy) -> Any:
+    """From which load renting and owning beat the API; where nobody rents the accelerator out, at
+    which rent that would be the cheapest way.
+    """
+    speed, (_, owned, _), (even, own_even), _, (hour, _) = options.taken.found
+    fair = usd_per_full_hour(speed.tokens_per_s, options.best.usd) * busy.share
+    owning = where(owned > 0, charts.phrase(", owning it {own_even:load}"), "")
+    beats = charts.phrase("Renting {case.accelerator} beats the API {even:load}{owning}")
+    bare = charts.phrase(
+        "Nobody rents {case.accelerator} out, so renting it is left out: it would be the cheapest"
+        " below {fair:usd} an hour; owning it beats the API {own_even:load}"
+    )
+    return where(hour.there, beats, bare)
 
 
 def _unserved(case: Any, found: Found, busy: Busy) -> Any:
