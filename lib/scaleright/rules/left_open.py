@@ -52,11 +52,11 @@ def on_one(
         return any_of([accelerator], check)
     names = [name for name in (choices or {}).get("accelerator", ()) if name != market.BEST]
     names.sort(key=lambda name: -(catalog.accelerator(name).memory_bytes or 0))
+    if not seller:
+        return any_of(names, check)
     under = market.LASTING if contract == market.BEST else [contract]
-    rented = [
-        name for name in names if seller and any(seller in market.sellers(name, of) for of in under)
-    ]
-    if not rented:  # whether anything is rented out so is asked of no engine
+    rented = [name for name in names if any(seller in market.sellers(name, of) for of in under)]
+    if not rented:  # that nothing is rented out so, another rule says
         return any_of(names, check)
     with suppress(ValueError, LookupError):
         return any_of(rented, check)
