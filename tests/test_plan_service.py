@@ -43,13 +43,14 @@ def test_a_plan_of_ways_has_no_bar_beside_theirs():
     assert open_row("Serve")["compared"]
 
 
+SERVED = "your own service"
 SERVICE = ("model", "accelerator", "trace", "contract")
 """What the page's controls choose of a service."""
 
 
 def test_the_questions_of_the_readers_own_service_carry_its_case():
     """As commands that the chapters take, for any model, chip and traffic of the page."""
-    questions = computed("plan")["own"].questions
+    questions = computed("plan")["own"][SERVED].questions
     chosen = {of.name: of.choices for of in declared("plan", BOOK)}
     for at in range(8):
         own = {name: chosen[name][at % len(chosen[name])] for name in SERVICE}
