@@ -87,7 +87,8 @@ class Changed:
         there.contract = where(of["on_spot"] > 0, "spot", case.contract)
         there.seller = where(of["from_quarter"] > 0, "cheapest quarter", "median")
         fleet, rents = tables.fleet(there), tables.hours.rents(there)
-        usd = where(fleet.served, day_bill(fleet, rents, there).best[1], NAN)
+        best = day_bill(fleet, rents, there).best[1]
+        usd = where(fleet.served & (best > 0), best, NAN)  # on a page a price that lacks is none
         chips = where(fleet.served, fleet.peak * fleet.engine.chips, NAN)
         api = ways.api.usd / DAYS_PER_YEAR / case.requests_per_day * asked
         tried = of["per_day"] > 0
