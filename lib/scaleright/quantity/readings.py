@@ -47,6 +47,7 @@ def evaluate(
     [array([1.5, 6. ])]
     """
     wanted = list(wanted)
+    case = {name: np.asarray(of) if isinstance(of, list) else of for name, of in case.items()}
     order = in_order(wanted) if case else []
     if not strangers:
         _refuse_strangers(order, case)
