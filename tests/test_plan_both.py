@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 from scaleright.chapters.plan import OwnPlan
-from scaleright.chapters.plan_both import NOTHING, Made, both, served
+from scaleright.chapters.plan_both import NOTHING, both, served
 from scaleright.quantity import evaluate, given
 
 
@@ -24,13 +25,14 @@ def test_a_model_is_served_then_on_what_was_bought_to_train_it():
     values = {"workload": "train", "then_serve": True, "model": "A", "owned": "none"}
     values |= {"owned_chips": 0.0, "bought": 8.0}
     case = SimpleNamespace(**{name: given(name, it) for name, it in values.items()})
-    then = served(case, {"train": Made("B", "H100 SXM", case.bought)})
-    wanted = [then.model, then.owned, then.owned_chips]
-    assert evaluate(wanted, {}) == ["B", "H100 SXM", 8.0]
-    assert evaluate(wanted, {"bought": 0.0}) == ["B", "none", 0.0]
-    assert evaluate(wanted, {"owned": "B200", "owned_chips": 4.0}) == ["B", "B200", 4.0]
+    made = replace(of("train", 5e6), made="B", chip="H100 SXM", bought=case.bought)
+    then = served(case, {"train": made})
+    wanted = [then.model, then.tuned, then.owned, then.owned_chips]
+    assert evaluate(wanted, {}) == ["B", True, "H100 SXM", 8.0]
+    assert evaluate(wanted, {"bought": 0.0}) == ["B", True, "none", 0.0]
+    assert evaluate(wanted, {"owned": "B200", "owned_chips": 4.0}) == ["B", True, "B200", 4.0]
     for other in ({"then_serve": False}, {"workload": "serve"}):
-        assert evaluate(wanted, other) == ["A", "none", 0.0]
+        assert evaluate(wanted, other) == ["A", False, "none", 0.0]
 
 
 def test_both_plans_are_said_where_a_model_is_served_then():

@@ -21,6 +21,8 @@ TRAINING, STUDY = "your own training run", "your own study"
 TUNING, POST_TRAINING = "your own fine-tuning", "your own post-training"
 LIMITS = ("deadline_days", "deadline_chance", "owned", "owned_chips", "data", "region")
 """What binds every work but a service."""
+SERVED = ("then_serve", "requests_per_day")
+"""What a work takes whose model may be served then."""
 OWN = {
     SERVICE: (
         "model",
@@ -38,8 +40,8 @@ OWN = {
         "owned",
         "owned_chips",
     ),
-    TRAINING: ("trained_model", "tokens", "trained_on", *LIMITS),
-    TUNING: ("tuned_model", "trained", "passes", "tokens", *LIMITS),
+    TRAINING: ("trained_model", "tokens", "trained_on", *SERVED, *LIMITS),
+    TUNING: ("tuned_model", "trained", "passes", "tokens", *SERVED, *LIMITS),
     POST_TRAINING: (
         "tuned_model",
         "trained",
@@ -50,6 +52,7 @@ OWN = {
         "answer_tokens",
         "labels",
         "usd_per_label",
+        *SERVED,
         *LIMITS,
     ),
     STUDY: (
@@ -106,6 +109,8 @@ class OwnPlan:
     helps : what has to give, in sentences
     met, there : whether every limit is kept, and whether there is any way at all; otherwise says
         what to change where there is none
+    made, chip, bought : the model that it leaves to be served, none of a service or a study; and
+        the accelerator and number of chips that are bought to make it [1]
     bars : what each way costs that is compared, NaN where it may not be done [USD]
     steps : what to do and why, by number of the step
     questions : the command that asks a chapter, by number of the step
@@ -124,6 +129,9 @@ class OwnPlan:
     bars: Mapping[str, Any]
     steps: Mapping[int, tuple[Any, Any]]
     questions: Mapping[int, Any]
+    made: Any = ""
+    chip: Any = ""
+    bought: Any = 0.0
 
 
 Own = Mapping[str, OwnPlan]

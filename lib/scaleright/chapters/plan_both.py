@@ -3,7 +3,7 @@ on the chips that are bought to make it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,33 +15,21 @@ NOTHING = "Nothing has to give."
 """What a plan says that keeps its limits."""
 
 
-@dataclass(frozen=True)
-class Made:
-    """What a work of the reader's own leaves to be served.
-
-    model : that it trains
-    accelerator, chips : what is bought for it, none of it where `chips` is 0 [1]
-    """
-
-    model: Any
-    accelerator: Any
-    chips: Any
-
-
-def served(case: Any, made: Mapping[str, Made]) -> SimpleNamespace:
-    """The case of the service: of what a work makes where it is served then, with the chips that
-    are bought for it instead of such as are owned already, if there are none of these.
+def served(case: Any, works: Mapping[str, OwnPlan]) -> SimpleNamespace:
+    """The case of the service: of what a work makes where it is served then, which no host sells,
+    with the chips that are bought for it, unless others are owned already.
 
     case : quantities workload, then_serve, model, owned and owned_chips, among others
-    made : by the words for the works in the menu
+    works : their plans, by the words for the works in the menu
     """
-    values = dict(vars(case))
-    for words, of in made.items():
+    values = dict(vars(case)) | {"tuned": False}
+    for words, of in works.items():
         then = (case.workload == words) & case.then_serve
-        bought = then & (of.chips > 0) & (case.owned_chips == 0)
-        values["model"] = where(then, of.model, values["model"])
-        values["owned"] = where(bought, of.accelerator, values["owned"])
-        values["owned_chips"] = where(bought, of.chips, values["owned_chips"])
+        bought = then & (of.bought > 0) & (case.owned_chips == 0)
+        values["model"] = where(then, of.made, values["model"])
+        values["tuned"] = where(then, True, values["tuned"])
+        values["owned"] = where(bought, of.chip, values["owned"])
+        values["owned_chips"] = where(bought, of.bought, values["owned_chips"])
     return SimpleNamespace(**values)
 
 

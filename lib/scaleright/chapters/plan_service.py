@@ -31,13 +31,17 @@ from scaleright.market import BEST, Hosts
 from scaleright.ops import exp, first_case, floor, log10, where
 from scaleright.quantity import choose, least
 
+MODELS = ("model", "trained_model", "tuned_model")
+"""Parameters that name a model which may be served."""
+
 
 def choices(case: Any) -> tuple[DayChoices, Sequence[str], Hosts]:
     """The rows of what a service chooses: engines, accelerators and hosts.
 
     case : as `scaleright.parameters.case` reads it
     """
-    models, chips = (case[of].choices for of in ("model", "accelerator"))
+    models = [of for name in MODELS for of in (*case[name].choices, getattr(case, name))]
+    models, chips = [*dict.fromkeys(models)], case["accelerator"].choices
     chips = [name for name in chips if name != BEST]
     return DayChoices.of(models, chips), chips, Hosts(models)
 

@@ -141,6 +141,9 @@ def own_plan(case: Any, ways: TrainingWays) -> OwnPlan:
         " nobody sells the chip. Leave the accelerator open, or let the data leave."
     )
     return OwnPlan(
+        made=case.model,
+        chip=place.chip,
+        bought=where(of.buys & there, paid.bought, 0.0),
         work=charts.phrase("Train {case.model} on {case.tokens:count} tokens"),
         per=where(of.buys & there, "to buy them", "for the run"),
         met=there,

@@ -147,6 +147,9 @@ def own_plan(case: Any, of: Tables) -> OwnPlan:
         bars={NAMES[how]: usd for how, usd in ways.each.items()},
         steps=_steps(told),
         questions=_questions(told),
+        made=case.tuned_model,
+        chip=ways.chip,
+        bought=where(there, ways.paid.bought, 0.0),
     )
 
 

@@ -397,7 +397,10 @@ class AtApi(NamedTuple):
         usd = mix_usd_per_million(*request, *prices) * request[1] / MILLION
         there = ~((case.data == STAYS) | (case.data == IN_REGION)) & (asked.why == "")
         return cls(
-            asked, request, usd * case.requests_per_day * DAYS_PER_YEAR, there & (not case.tuned)
+            asked,
+            request,
+            usd * case.requests_per_day * DAYS_PER_YEAR,
+            where(case.tuned, False, there),
         )
 
 

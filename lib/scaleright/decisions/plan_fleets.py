@@ -97,7 +97,7 @@ class Fleets:
         more = {"data": of.data, "region": of.region, "budget_usd": float(of.budget_usd or 0.0)}
         more |= {"owned": of.owned or "none", "owned_chips": float(of.owned_chips)}
         case = SimpleNamespace(**{of: given(of, it) for of, it in (values | more).items()})
-        case.tuned = of.tunes
+        case.tuned = of.tunes or of.trains
         mean = float(terms["input_tokens"]), float(terms["output_tokens"])
         lengths, equal = mean, dict.fromkeys(chips, 1.0)
         if of.input_tokens:

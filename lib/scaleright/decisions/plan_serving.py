@@ -91,8 +91,8 @@ def _ruled_out(of: Workload) -> dict[str, str]:
     if of.data == IN_REGION:
         why = f"no table says which APIs keep your data in {of.region}; ask for a contract"
         return {API: why, SPILL: why}
-    if of.tunes:
-        why = "hosts sell the model as it is published, and not what you have tuned"
+    if of.tunes or of.trains:
+        why = "hosts sell the model as it is published, and not what you have made of it"
         return {API: why, SPILL: why}
     return {}
 
