@@ -1,8 +1,10 @@
 """What the chapter `plan` shows: a plan of the reader's own work, or of a preset."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from operator import or_
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -144,8 +146,16 @@ def taken(case: Any, row: Any, own: Own, field: str) -> Any:
     return first_case(mine, row[field])
 
 
-def _is_own(case: Any, own: Own) -> Any:
-    return reduce(lambda one, other: one | other, (case.workload == words for words in own))
+def is_own(case: Any, own: Iterable[str]) -> Any:
+    """Whether one of these works is asked for."""
+    return reduce(or_, (case.workload == words for words in own), False)
+
+
+def weighed(case: Any, *works: str, also: Any = False) -> SimpleNamespace:
+    """A case whose ways are weighed only where one of these works is asked for, or something else:
+    the rows of the others cost a page nothing.
+    """
+    return SimpleNamespace(**vars(case) | {"weighed": is_own(case, works) | also})
 
 
 def answer(case: Any, row: Any, own: Own) -> Display:
@@ -181,7 +191,7 @@ def answer(case: Any, row: Any, own: Own) -> Display:
 def bills(case: Any, row: Any, own: Own) -> Display:
     """What each way costs beside the budget; a plan that has no ways has a bar of its own."""
     usd, per, budget = taken(case, row, own, "usd"), taken(case, row, own, "per"), case.budget_usd
-    alone = where(_is_own(case, own) | row.compared, NAN, usd)
+    alone = where(is_own(case, own) | row.compared, NAN, usd)
     of_presets = {
         API: row[f"usd to {API}"],
         RENT: row[f"usd to {RENT}"],

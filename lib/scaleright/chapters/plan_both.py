@@ -8,8 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from scaleright import charts
-from scaleright.chapters.plan import NAN, OwnPlan
+from scaleright.chapters.plan import NAN, SERVICE, OwnPlan, is_own, weighed
 from scaleright.ops import where
+from scaleright.quantity.graph import derived
 
 NOTHING = "Nothing has to give."
 """What a plan says that keeps its limits."""
@@ -22,7 +23,9 @@ def served(case: Any, works: Mapping[str, OwnPlan]) -> SimpleNamespace:
     case : quantities workload, then_serve, model, owned and owned_chips, among others
     works : their plans, by the words for the works in the menu
     """
-    values = dict(vars(case)) | {"tuned": False}
+    values = {name: vars(case)[name] for name in ("model", "owned", "owned_chips")}
+    values["tuned"] = False
+    case = weighed(case, SERVICE, also=is_own(case, works) & case.then_serve)
     for words, of in works.items():
         then = (case.workload == words) & case.then_serve
         bought = then & (of.bought > 0) & (case.owned_chips == 0)
@@ -30,7 +33,9 @@ def served(case: Any, works: Mapping[str, OwnPlan]) -> SimpleNamespace:
         values["tuned"] = where(then, True, values["tuned"])
         values["owned"] = where(bought, of.chip, values["owned"])
         values["owned_chips"] = where(bought, of.bought, values["owned_chips"])
-    return SimpleNamespace(**values)
+    # each is one quantity, that rows of a service read as it is
+    told = {name: derived(f"served_{name}", of) for name, of in values.items()}
+    return SimpleNamespace(**vars(case) | told)
 
 
 def both(first: OwnPlan, then: OwnPlan, serves: Any) -> OwnPlan:

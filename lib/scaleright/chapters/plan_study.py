@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scaleright import charts
-from scaleright.chapters.plan import NAN, OwnPlan
+from scaleright.chapters.plan import NAN, STUDY, OwnPlan, weighed
 from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.experiment_steps import ExperimentSteps
 from scaleright.costs.regional_power import REGIONS
@@ -40,7 +40,7 @@ NOT_REACHED = "Not reached: one of the limits has to give first."
 
 def ways(case: Any, models: Sequence[str]) -> StudyWays:
     """The ways to do a study of a case, whose runs may be of these models."""
-    return StudyWays.of(case, ExperimentSteps.of(models, [TARGET]))
+    return StudyWays.of(weighed(case, STUDY), ExperimentSteps.of(models, [TARGET]))
 
 
 def own_plan(of: StudyWays) -> OwnPlan:

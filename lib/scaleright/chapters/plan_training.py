@@ -8,7 +8,7 @@ from typing import Any, Self
 from scaleright import charts, footprint
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
-from scaleright.chapters.plan import NAN, OwnPlan
+from scaleright.chapters.plan import NAN, TRAINING, OwnPlan, weighed
 from scaleright.costs.cluster_grid import MODELS
 from scaleright.costs.platform_terms import rents
 from scaleright.costs.pretraining import people_usd, pretraining_usd, project
@@ -103,7 +103,7 @@ def choices(case: Any) -> TrainingWays:
     """Every way to train the model of a case of quantities."""
     from types import SimpleNamespace
 
-    asked = SimpleNamespace(**vars(case) | {"model": case.trained_model})
+    asked = SimpleNamespace(**vars(weighed(case, TRAINING)) | {"model": case.trained_model})
     return TrainingWays.of(asked, grid_of_page(MODELS))
 
 

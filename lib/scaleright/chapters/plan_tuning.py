@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from scaleright import charts
-from scaleright.chapters.plan import NAN, TUNING, OwnPlan
+from scaleright.chapters.plan import NAN, POST_TRAINING, TUNING, OwnPlan, weighed
 from scaleright.costs.platform_terms import rents
 from scaleright.costs.regional_power import REGIONS
 from scaleright.decisions.build_buy import arrives, bought_as
@@ -127,7 +127,7 @@ class Told:
 def own_plan(case: Any, of: Tables) -> OwnPlan:
     """The plan of the reader's own fine-tuning or post-training."""
     asked = _asked(case)
-    ways = TuningWays.of(of, asked, case)
+    ways = TuningWays.of(of, asked, weighed(case, TUNING, POST_TRAINING))
     told = Told(case, asked, of, ways)
     there = ways.there & (asked.labels <= MOST_LABELS)
     otherwise = _otherwise(told)

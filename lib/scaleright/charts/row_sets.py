@@ -17,6 +17,9 @@ def row_set(controls: Any, name: str) -> dict[str, Any]:
     """Rows as the page computes them: their values, and the formulas of further fields in order."""
     found = controls.signals.rows[name]
     formulas = controls.formulas(found.wanted, {given(field, None): field for field in found.given})
+    if isinstance(found.when, Quantity):
+        asked = controls.signal(found.when)
+        formulas = {field: f"({asked} ? {text} : NaN)" for field, text in formulas.items()}
     columns = zip(*(values.tolist() for values in found.given.values()), strict=True)
     return {
         "name": name,
@@ -29,7 +32,7 @@ def _alike(one: Rows, other: Rows) -> bool:
     """Whether two sets of rows are the same."""
     same = [one.wanted.get(field) is wanted for field, wanted in other.wanted.items()]
     given = [np.array_equal(one.given.get(field, ()), of) for field, of in other.given.items()]
-    return all(same) and all(given)
+    return all(same) and all(given) and one.when is other.when
 
 
 class RowSets:

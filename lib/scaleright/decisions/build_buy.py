@@ -86,6 +86,7 @@ FIXED = {
     "lengths": None,
     "worth": None,
     "tuned": False,
+    "weighed": True,
 }
 """What a service is given where nothing else is asked, as the chapter on a day's load has it."""
 
@@ -527,7 +528,7 @@ class ServiceWays:
         first = where(case.accelerator == BEST, chips[0], case.accelerator)
         there = SimpleNamespace(**vars(case) | {"accelerator": first})
         api = AtApi.of(there, tables, hosts, case.model)
-        one, rows = _each(case, tables, chips, api)
+        one, rows, cheapest = _each(case, tables, chips, api)
         names, terms = zip(*product(chips, CONTRACTS), strict=True)
         places = {way: place_of_least(rows[_column(way)]) for way in one.usd}
         ranked = {
@@ -550,7 +551,7 @@ class ServiceWays:
         owned = sum(where(best[0] == way, 1, 0) for way in SETTINGS) > 0
         same = {way: owned if way in SETTINGS else best[0] == way for way in every}
         many = where(api.there, api.asked.many, 0)
-        part = item([*rows_of(chips)["part"]], place_of_least(rows["fewer"]))
+        part = _part_within(case, chips, cheapest, case.weighed & (best[1] > case.budget_usd))
         at_api = where(api.there, minimum(case.budget_usd / api.usd, 1.0), 0.0)
         return cls(
             chips,
@@ -650,8 +651,27 @@ def rows_of(chips: Sequence[str]) -> dict[str, list[Any]]:
     return dict(zip(("part", "chip", "under"), map(list, columns), strict=True))
 
 
-def _each(case: Any, tables: DayChoices, chips: Sequence[str], api: AtApi) -> tuple[ChipWays, Any]:
-    """The ways on an accelerator under a contract, and what they are in each row."""
+def _part_within(case: Any, chips: Sequence[str], cheapest: Any, short: Any) -> Any:
+    """Of `PARTS` the largest for which a budget pays that is short for all requests; NaN where it
+    pays for none [1].
+
+    cheapest : a year of the least way in a row [USD/year]
+    """
+    rows, all_of = rows_of(chips), len(chips) * len(CONTRACTS)
+    values = {name: of[all_of:] for name, of in rows.items()}
+    part = given("part", PARTS[0])
+    places = {given(name, rows[name][0]): of for name, of in values.items()}
+    wanted = {"fewer": where(cheapest <= case.budget_usd, -part, NAN)}
+    found = over("fewer_requests", places, wanted, short)["fewer"]
+    return item([*values["part"]], place_of_least(found))
+
+
+def _each(
+    case: Any, tables: DayChoices, chips: Sequence[str], api: AtApi
+) -> tuple[ChipWays, dict[str, Any], Any]:
+    """The ways on an accelerator under a contract, what they are in each row, and what the least of
+    them costs a year [USD/year].
+    """
     values = rows_of(chips)
     part, chip, under = (given(name, of[0]) for name, of in values.items())
     there = SimpleNamespace(**vars(case) | {"accelerator": chip})
@@ -675,8 +695,7 @@ def _each(case: Any, tables: DayChoices, chips: Sequence[str], api: AtApi) -> tu
     cheapest = INFINITY
     for way, of in one.usd.items():
         cheapest = minimum(cheapest, where(open_[way] & (rank > 0), of, INFINITY))
-    pays = (cheapest <= case.budget_usd) & (part < 1)
-    figures = {_column(way): where(part < 1, NAN, of * rank) for way, of in usd.items()}
+    figures = {_column(way): of * rank for way, of in usd.items()}
     figures |= {
         "rank": rank,
         "price_spread": one.own.chip.price_spread,
@@ -684,12 +703,12 @@ def _each(case: Any, tables: DayChoices, chips: Sequence[str], api: AtApi) -> tu
         "rented_share": one.base.rented_share,
         "api_share": one.spill.rented_share,
         "ways": sum(where(of * rank > 0, 1, 0) for of in usd.values()),
-        "fewer": where(pays, -part, NAN),
-        "pooled": where(mine & (part >= 1), work_usd * where(server, 1.0, UNFITTED), NAN),
+        "pooled": where(mine, work_usd * where(server, 1.0, UNFITTED), NAN),
         "work_hours": work,
     }
-    places = {part: values["part"], chip: values["chip"], under: values["under"]}
-    return one, over("services", places, figures)
+    names = ((part, "part"), (chip, "chip"), (under, "under"))
+    places = {of: values[name][: len(chips) * len(CONTRACTS)] for of, name in names}
+    return one, over("services", places, figures, case.weighed), cheapest
 
 
 @lookup

@@ -252,11 +252,10 @@ def _bill(case: Any, steps: ExperimentSteps, late: Any) -> Bill:
         columns[_column(name)] = open_ & (of.usd > 0) & soon & (chip == name), of.usd
     wanted = {name: where(when, value, NAN) for name, (when, value) in columns.items()}
     listed = {row: [*range(len(steps.names) * len(WIDTHS) * len(PAID) * len(NODES))]}
-    bill = Bill(steps.names, over("studies", listed, wanted))
+    bill = Bill(steps.names, over("studies", listed, wanted, case.weighed))
     near = mine & paid_for & (sure <= (1 + NEAR) * bill.least("sure")[1])
-    return Bill(
-        steps.names, {**bill.at, **over("soon", listed, {"near": where(near, of.cash, NAN)})}
-    )
+    soon = over("soon", listed, {"near": where(near, of.cash, NAN)}, case.weighed)
+    return Bill(steps.names, {**bill.at, **soon})
 
 
 def _changed(
@@ -288,7 +287,7 @@ def _changed(
         wanted[f"{name}_soon"] = where(here & soon, on.usd, NAN)
         wanted[f"{name}_ever"] = where(here, on.usd, NAN)
     listed = {row[name]: [of[name] for of in rows] for name in row}
-    bill = Bill((), over("changed_studies", listed, wanted))
+    bill = Bill((), over("changed_studies", listed, wanted, case.weighed))
 
     def usd(name: str) -> Any:
         place, soon = bill.least(f"{name}_soon")

@@ -205,7 +205,8 @@ class TrainingWays:
         precision, run = look_up(names, case.model), given("run", 0)
         size = len(platforms()) * len(WAYS)
         every = {run: range(3 * size + len(WAYS))}
-        rows = over("trained", every, _figures(case, grid, precision, run))
+        when = vars(case).get("weighed", True)
+        rows = over("trained", every, _figures(case, grid, precision, run), when)
         places = {way: place_of_least(rows[f"key_{at}"]) for at, way in enumerate(PAID)}
         least = {way: Place.of(place, case.owned) for way, place in places.items()}
         usd = {way: item(rows["cost"], place.at) for way, place in least.items()}
@@ -218,7 +219,7 @@ class TrainingWays:
         half, cheapest = (place_of_least(rows[of]) for of in ("half_usd", "all_cash"))
         found = where(there, found, where(half >= 0, half, cheapest))
         taken = Place.of(found, case.owned)
-        beside = over("beside", every, _beside(case, rows, run, taken))
+        beside = over("beside", every, _beside(case, rows, run, taken), when)
         return cls(case, grid, precision, rows, least, taken, there, beside)
 
     def place(self, column: str, beside: bool = False) -> Place:

@@ -103,6 +103,7 @@ class Changed:
                 "cheaper": where(tried & (usd < api), of["per_day"], NAN),
                 "held": where(tried & (chips <= have), -of["per_day"], NAN),
             },
+            case.weighed,
         )
         every = [row["per_day"] for row in rows]
         last, first = (place_of_least(found[name]) for name in ("dearer", "cheaper"))

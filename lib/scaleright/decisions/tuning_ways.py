@@ -196,7 +196,7 @@ class TuningWays:
         row.few = row.chips == pick(fewest, row.chip)
         for name, of in figures.items():
             setattr(row, name, item(of, at))
-        kept = over("tunings_kept", own, _kept(row, limits))
+        kept = over("tunings_kept", own, _kept(row, limits), limits.weighed)
         mine, every = place_of_least(kept["own"]), place_of_least(kept["within"])
         found = where(stays & (mine >= 0), mine, every)
         spare = place_of_least(kept["cash"])
@@ -221,7 +221,7 @@ class TuningWays:
             PaidTuning.of(tables, on_it, chip, how),
             where(how == OWN, 1, runs),
             each,
-            _beside(row, own, kept, taken, figures),
+            _beside(row, own, kept, taken, figures, limits.weighed),
             Changes.of(kept, figures),
         )
 
@@ -247,7 +247,12 @@ def _figures(tables: Tables, case: Any, limits: Any, rows: tuple) -> dict[str, A
     share = _possible_share(case, one, limits, how)
     wanted = {"usd": where(there, one.usd, NAN), "cash": one.cash, "days": one.days}
     wanted |= {"spread": one.spread, "least_share": share}
-    return over("tunings", dict(zip((how, chip, chips), map(list, rows), strict=True)), wanted)
+    return over(
+        "tunings",
+        dict(zip((how, chip, chips), map(list, rows), strict=True)),
+        wanted,
+        limits.weighed,
+    )
 
 
 def _possible_share(case: Any, one: PaidTuning, limits: Any, how: Any) -> Any:
@@ -348,7 +353,12 @@ class Other:
 
 
 def _beside(
-    row: Any, own: Mapping, kept: Mapping, taken: Any, figures: Mapping
+    row: Any,
+    own: Mapping,
+    kept: Mapping,
+    taken: Any,
+    figures: Mapping,
+    when: Any,
 ) -> dict[str, Other]:
     """Ways beside the one that is taken: the cheapest on another platform within the limits, half
     and twice the chips, one that no published run was on, one within days, and on demand.
@@ -364,7 +374,7 @@ def _beside(
     }
     for days in SOONER:
         wanted[f"within_{days}"] = where(alike, item(kept[f"within_{days}"], row.at), NAN)
-    found = over("tunings_beside", own, wanted)
+    found = over("tunings_beside", own, wanted, when)
     lists = {name: found[name] for name in wanted} | {"unseen": kept["unseen"]}
     return {name: Other.of(of, figures) for name, of in lists.items()}
 

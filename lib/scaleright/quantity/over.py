@@ -53,7 +53,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def over(
-    name: str, rows: Mapping[Quantity, Sequence], wanted: Mapping[str, Any]
+    name: str, rows: Mapping[Quantity, Sequence], wanted: Mapping[str, Any], when: Any = True
 ) -> dict[str, Quantity]:
     """Quantities at each of several rows, a list each.
 
@@ -62,6 +62,7 @@ def over(
     name : what a page calls the rows
     rows : inputs that are no parameters of the chapter, with a value for each row
     wanted : quantities that depend on them, and on parameters of the chapter
+    when : whether they are computed at all: the lists are of NaN where not, and cost nothing
 
     >>> from scaleright.quantity import given
     >>> load, batch = given("load", 10.0), given("batch", 1.0)
@@ -70,7 +71,7 @@ def over(
     (array([10.,  5.,  2.]), [6.0])
     """
     given = {parameter(of) or "": np.asarray(values) for of, values in rows.items()}
-    found = RowSet(name, Rows(given, wanted))
+    found = RowSet(name, Rows(given, wanted, when))
     here = functools.cache(lambda: _evaluated(found.rows))
     order = [*in_order(wanted.values())]
     behind = _parameters_behind(order)
@@ -123,12 +124,20 @@ def _listed(
     free : the parameters behind all that is wanted which do not move with the rows
     """
     wanted, size = of.rows.wanted[field], len(next(iter(of.rows.given.values())))
-    names = [node.parameter or "" for node in free]
+    names, when = [node.parameter or "" for node in free], of.rows.when
+    gates = (when,) if isinstance(when, Quantity) else ()
 
     def each(values: Any) -> np.ndarray:
         return np.broadcast_to(values, (*np.shape(values)[:-1], size))
 
     def compute(*values: Any) -> np.ndarray:
+        asked = np.asarray(values[len(free)] if gates else True)
+        if not asked.any():
+            return np.full((*asked.shape, size), np.nan)
+        found = listed(*values[: len(free)])
+        return found if asked.all() else np.where(asked[..., None], found, np.nan)
+
+    def listed(*values: Any) -> np.ndarray:
         return each(of.at(names, values)[field])
 
     digest = hashlib.sha256(repr([of.name, field, size]).encode()).hexdigest()[:12]
@@ -137,5 +146,7 @@ def _listed(
     )
     # A list belongs to its rows: those of another case may have some quantities in common.
     together = (id(one) if isinstance(one, Quantity) else one for one in of.rows.wanted.values())
-    key = (operation.name, id(wanted), *map(id, free), *together)
-    return node_of(key, operation, tuple(free), lambda: each(here()[field]))
+    key = (operation.name, id(wanted), *map(id, (*free, *gates)), *together)
+    none = np.full(size, np.nan)
+    there = all(of.value for of in gates)
+    return node_of(key, operation, (*free, *gates), lambda: each(here()[field]) if there else none)

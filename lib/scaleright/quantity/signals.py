@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,12 @@ class Rows:
 
     given : those values, by parameter, one for each row
     wanted : what is computed of each row, by field
+    when : whether anything is computed at all, a truth value
     """
 
     given: Mapping[str, np.ndarray]
     wanted: Mapping[str, Quantity]
+    when: Any = True
 
 
 class Signals:
