@@ -237,7 +237,8 @@
     for (const [name, update] of Object.entries(more)) defined.push({ name, update });
     const rows = [...page.rows.values()].filter(({ name }) => kept(name));
     // Each view writes its numbers into its rows: two that share them would overwrite each other's.
-    const data = rows.map(({ name, values, formulas }) => ({ name, values: structuredClone(values), transform: formulas.map((formula) => ({ type: "formula", ...formula })) }));
+    const asked = (when) => (when ? [{ type: "filter", expr: when }] : []);
+    const data = rows.map(({ name, values, formulas, when }) => ({ name, values: structuredClone(values), transform: [...asked(when), ...formulas.map((formula) => ({ type: "formula", ...formula }))] }));
     const nowhere = document.createElement("div");
     const result = await window.vegaEmbed(nowhere, { signals: [...signals, ...defined], data }, { ...EMBED, mode: "vega", renderer: "none" });
     return result.view;
@@ -253,7 +254,7 @@
         if (names.has(name)) continue;
         names.add(name);
         if (page.defined.has(name)) texts.push(page.defined.get(name).expr);
-        if (page.rows.has(name)) texts.push(...page.rows.get(name).formulas.map(({ expr }) => expr));
+        if (page.rows.has(name)) texts.push(page.rows.get(name).when || "", ...page.rows.get(name).formulas.map(({ expr }) => expr));
       }
     }
     page.judge.view = await computing((name) => names.has(name), { sr_there: there, sr_why: why });

@@ -25,10 +25,11 @@ from scaleright.decisions.build_buy import (
     lead_months,
 )
 from scaleright.decisions.plan_fleets import SMALL
+from scaleright.decisions.plan_limits import rounded
 from scaleright.decisions.plan_workload import right_share
 from scaleright.information import NINETY
 from scaleright.market import BEST, Hosts
-from scaleright.ops import exp, first_case, floor, log10, where
+from scaleright.ops import exp, first_case, where
 from scaleright.quantity import choose, least
 
 MODELS = ("model", "trained_model", "tuned_model")
@@ -147,7 +148,7 @@ def _helps(
     small : a smaller model at an API
     """
     budget, per_day, way = case.budget_usd, case.requests_per_day, ways.best[0]
-    needed, fewer = _rounded(usd, up=True), _rounded(ways.fewer, up=False)
+    needed, fewer = rounded(usd, up=True), rounded(ways.fewer, up=False)
     rights = {name: {"right": right_share(name) or 0.0} for name in models}
     mine, right = choose(rights, case.model).right, right_share(SMALL) or 1.0
     pays = small.there & (small.usd <= budget) & (case.model != SMALL)
@@ -158,10 +159,6 @@ def _helps(
             charts.phrase("spend {needed:usd} a year"),
             needed / budget - 1,
         ),
-        "fewer requests": (
-            charts.phrase("serve {fewer:whole} requests a day instead of {per_day:whole}"),
-            where(few, per_day / where(few, fewer, 1.0) - 1, NAN),
-        ),
         "a smaller model": (
             charts.phrase(
                 "call {SMALL} at an API: {small.usd:usd} a year, right on {right:percent} of the"
@@ -169,8 +166,14 @@ def _helps(
             ),
             where(pays, where(mine > 0, mine / right - 1, 1.0), NAN),
         ),
+        "fewer requests": (
+            charts.phrase("serve {fewer:whole} requests a day instead of {per_day:whole}"),
+            where(few, per_day / where(few, fewer, 1.0) - 1, NAN),
+        ),
     }
-    left, told, least_change = {name: share for name, (_, share) in changes.items()}, "", ""
+    # alike in three digits they stand in the order of their parameters, as `least_first` has them
+    left = {name: _three_digits(share) for name, (_, share) in changes.items()}
+    told, least_change = "", ""
     for rank in range(len(changes)):
         name, share = least(left)
         said = first_case([(name == of, words) for of, (words, _) in changes.items()], "")
@@ -183,13 +186,6 @@ def _helps(
         " {over:number} times as much. What would help: "
     )
     return breaks + told + ".", least_change
-
-
-def _rounded(value: Any, up: bool) -> Any:
-    """A limit in three digits that is still enough, as `plan_limits.rounded` has it."""
-    near = _three_digits(value)
-    enough = near >= value if up else near <= value
-    return where(enough, near, _three_digits(value * (1.005 if up else 0.995)))
 
 
 def _three_digits(value: Any) -> Any:

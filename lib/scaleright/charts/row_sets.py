@@ -14,14 +14,14 @@ _READ = re.compile(r"data\('(\w+)'\)")
 
 
 def row_set(controls: Any, name: str) -> dict[str, Any]:
-    """Rows as the page computes them: their values, and the formulas of further fields in order."""
+    """Rows as the page computes them: their values, and the formulas of further fields in order;
+    and when there are any at all.
+    """
     found = controls.signals.rows[name]
     formulas = controls.formulas(found.wanted, {given(field, None): field for field in found.given})
-    if isinstance(found.when, Quantity):
-        asked = controls.signal(found.when)
-        formulas = {field: f"({asked} ? {text} : NaN)" for field, text in formulas.items()}
+    when = {"when": controls.signal(found.when)} if isinstance(found.when, Quantity) else {}
     columns = zip(*(values.tolist() for values in found.given.values()), strict=True)
-    return {
+    return when | {
         "name": name,
         "values": [dict(zip(found.given, row, strict=True)) for row in columns],
         "formulas": [{"as": field, "expr": text} for field, text in formulas.items()],
@@ -65,7 +65,9 @@ class RowSets:
         def formulas(text: str) -> list[str]:
             new = [name for name in _READ.findall(text) if name not in seen]
             seen.update(new)
-            return ["; ".join(f["expr"] for f in self._sets[name]["formulas"]) for name in new]
+            sets = [self._sets[name] for name in new]
+            texts = [[of.get("when", ""), *(f["expr"] for f in of["formulas"])] for of in sets]
+            return ["; ".join(filter(None, of)) for of in texts]
 
         return formulas
 
