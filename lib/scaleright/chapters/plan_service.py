@@ -29,7 +29,7 @@ from scaleright.decisions.plan_limits import rounded
 from scaleright.decisions.plan_workload import right_share
 from scaleright.information import NINETY
 from scaleright.market import BEST, Hosts
-from scaleright.ops import exp, first_case, where
+from scaleright.ops import exp, first_case, floor, log10, where
 from scaleright.quantity import choose, least
 
 MODELS = ("model", "trained_model", "tuned_model")
