@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from scaleright.chapters import plan_study
+from scaleright.chapters.plan import STUDY
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_workload import PROXIES, Workload
 from scaleright.quantity import evaluate, given
@@ -21,9 +22,8 @@ STAYS = {"data": "may not leave", "deadline_days": 500.0}
 @cache
 def shown() -> tuple[Any, Any]:
     """The ways of the page, and its plan."""
-    ways = plan_study.ways(
-        SimpleNamespace(**{of: given(of, it) for of, it in USUAL.items()}), PROXIES
-    )
+    case = {of: given(of, it) for of, it in ({"workload": STUDY} | USUAL).items()}
+    ways = plan_study.ways(SimpleNamespace(**case), PROXIES)
     return ways, plan_study.own_plan(ways)
 
 

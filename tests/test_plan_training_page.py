@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from scaleright.chapters import plan_training as page
+from scaleright.chapters.plan import TRAINING
 from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_workload import Workload
 from scaleright.quantity import evaluate, given
@@ -28,7 +29,8 @@ ASKED = {"trained_model": "model", "trained_on": "accelerator"}
 
 @cache
 def planned() -> Any:
-    case = SimpleNamespace(**{name: given(name, value) for name, value in CASE.items()})
+    values = {"workload": TRAINING} | CASE
+    case = SimpleNamespace(**{name: given(name, value) for name, value in values.items()})
     return page.own_plan(case, page.choices(case))
 
 
