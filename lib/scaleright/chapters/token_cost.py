@@ -370,7 +370,7 @@ def bill(case: Any, options: ServingOptions, month: Month, busy: Busy) -> Displa
     under = charts.phrase("under the {case.utilization:percent} set above, as groups are whole")
     why = where(full < 0.995 * case.utilization, under, "as set")
     why = where(busy.demand.known, "from your traffic", why)
-    costs, each = (
+    monthly, each = (
         _rented_or_owned(Ways(*(times * of for of in usd)), join)
         for usd, times, join in ((month.usd, 1, " or "), (month.request_usd, 1e3, ", "))
     )
@@ -378,7 +378,7 @@ def bill(case: Any, options: ServingOptions, month: Month, busy: Busy) -> Displa
     return charts.sentence(
         "{case.requests_per_day:whole} requests a day take <strong>{month.chips:whole"
         " accelerators}</strong>, in groups of {month.group:whole}. A month of them costs"
-        " <strong>{costs}</strong>; the API would charge {month.usd.api:usd}. Their"
+        " <strong>{monthly}</strong>; the API would charge {month.usd.api:usd}. Their"
         " utilization is {full:percent} ({why}); a thousand requests then cost {each} and"
         " {asks:usd} at the API.",
         provided=options.known,
