@@ -23,7 +23,7 @@ from scaleright.costs.pretraining_doubts import Doubts, kept_share
 from scaleright.costs.pretraining_run import Hour, Run
 from scaleright.costs.rent import compute_usd
 from scaleright.costs.whole_runs import TYPICAL, as_tuned, factors
-from scaleright.decisions.build_buy import arrival_days
+from scaleright.decisions.build_buy import arrival_days, bought_as
 from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_workload import LEAST_TOKENS
@@ -230,13 +230,15 @@ def _truth(value: Any) -> Any:
 class ToOwn:
     """What it takes to own a chip that clusters are built of.
 
-    each : how many come together [1]; price : of one as installed [USD]
+    each : how many come together [1]; price : of one as installed, NaN where nobody sells it [USD]
     running : see `running_share` [1]
+    price_spread : standard deviation of the logarithm of its price [1]
     """
 
     each: Any
     price: Any
     running: Any
+    price_spread: Any
 
     def bought(self, chips: Any) -> Any:
         """How many are bought for so many [1]."""
@@ -256,6 +258,7 @@ def _to_own() -> dict[str, dict[str, float]]:
             "each": float(bought_for(name, 1)),
             "price": installed_price(name),
             "running": running_share(name),
+            "price_spread": bought_as(name)["price_spread"],
         }
         for name in cluster_chips()
     }

@@ -13,13 +13,12 @@ from scaleright.costs.experiment_steps import ExperimentSteps
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.ablation_evidence import per_tenfold
 from scaleright.decisions.ablation_study import NODES, Decision, Desk, Range
-from scaleright.decisions.plan_runs import BUY, NEAR, SPOT, early
+from scaleright.decisions.plan_runs import BUY, NEAR, SPOT, early, to_own
 from scaleright.decisions.plan_study_rows import (
     ON_DEMAND,
     RENT,
     WIDTHS,
     Weighed,
-    owned_chips,
     pauses,
 )
 from scaleright.decisions.plan_study_ways import LONGEST_DAYS, USUAL
@@ -36,7 +35,7 @@ from scaleright.ops import (
     normal_quantile,
     where,
 )
-from scaleright.quantity import choose, given, least, over
+from scaleright.quantity import given, least, over
 from scaleright.quantity.lists import place_of_least, word_at
 
 NAN = float("nan")
@@ -147,7 +146,7 @@ class StudyWays:
         soon = early(weighed.days, weighed.spread, case.deadline_days, buys)
         left = case.deadline_days - weighed.wait_days(late)
         deadline = minimum(left * exp(-late * weighed.spread), LONGEST_DAYS)
-        price = choose(owned_chips(), taken["chip"]).price_spread
+        price = to_own(taken["chip"]).price_spread
         spread = where(buys, price, spread_between(*ends))
         return cls(
             case,

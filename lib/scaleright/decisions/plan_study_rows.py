@@ -7,27 +7,24 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any, Self
 
-from scaleright.catalog import accelerator, remembered
+from scaleright.catalog import remembered
 from scaleright.costs import pretraining
-from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.experiment_steps import widths
 from scaleright.costs.pretraining_doubts import kept_share
 from scaleright.costs.whole_runs import as_tuned
 from scaleright.decisions.ablation_study import NODE_CHIPS, Study
-from scaleright.decisions.build_buy import arrival_days, bought_as
+from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.plan_runs import (
     BUY,
-    SERVER_CHIPS,
     SPOT,
-    installed_price,
-    running_share,
     signed,
     spread_of_luck,
+    to_own,
 )
 from scaleright.formulas import lookup
 from scaleright.information import spread_between
-from scaleright.ops import ceil, exp, floor, maximum, minimum, sqrt, where
-from scaleright.quantity import Table, choose
+from scaleright.ops import exp, floor, maximum, minimum, sqrt, where
+from scaleright.quantity import Table
 from scaleright.units import figure
 
 RENT, OWN = "rent", "own"
@@ -79,27 +76,6 @@ def pauses() -> Table:
     )
 
 
-@lookup
-@remembered
-def owned_chips() -> dict[str, dict[str, float]]:
-    """Of each chip of clusters what running costs over an owned hour, what one costs in a data
-    center, NaN where nobody sells it [USD], how many are sold at once, and how far prices are apart
-    (the standard deviation of their logarithm) [1].
-
-    >>> owned_chips()["GB300"]["each"]
-    72.0
-    """
-    return {
-        name: {
-            "running": running_share(name),
-            "price": installed_price(name),
-            "each": float(max(accelerator(name).scale_up_chips or 0, SERVER_CHIPS)),
-            "price_spread": bought_as(name)["price_spread"],
-        }
-        for name in cluster_chips()
-    }
-
-
 @dataclass(frozen=True)
 class Weighed:
     """A study on a cluster as a plan weighs it.
@@ -130,11 +106,11 @@ class Weighed:
         paid : `RENT`, on demand or on spot, `OWN`, what is there already, or `BUY`
         luck, tuning : as of `pauses`; as of `as_tuned`
         """
-        chip, trust = choose(owned_chips(), accelerator_name), on.step.trust
+        chip, trust = to_own(accelerator_name), on.step.trust
         quick = minimum(trust["error_low"], as_tuned(tuning, lambda runs: runs.low))
         slow = maximum(trust["error_high"], as_tuned(tuning, lambda runs: runs.high))
         pace, buys, waiting = spread_between(quick, slow), paid == BUY, on.cost.waiting_usd
-        bought = where(buys, chip.each * ceil(on.chips / chip.each - NEARLY), 0.0)
+        bought = where(buys, chip.bought(on.chips - NEARLY), 0.0)
         share = where(buys, bought / on.chips, where(paid == OWN, chip.running, 1.0))
         usd = where((paid == RENT) | on.hour.owned, on.usd - waiting, float("nan"))
         usd, fixed = usd * share + waiting, where(buys, bought * chip.price, 0.0)
