@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping, Sequence
+from graphlib import TopologicalSorter
 from typing import Any
 
 import vl_convert
@@ -50,33 +51,72 @@ def signal_texts(
 ) -> list[list[str]]:
     """The same as Vega writes them into a text.
 
-    rows : sets of rows that a wanted expression may read by `data`: name, values and formulas
+    rows : sets of rows that a wanted expression may read by `data`: name, values, formulas, and
+        when there are any
     """
-    sets = [
-        {"name": r["name"], "values": r["values"]}
-        | {"transform": [{"type": "formula"} | formula for formula in r["formulas"]]}
-        for r in rows
-    ]
     between = f" + '{_CELL}' + "
     said = [  # few in a text: sums of thousands are too deep, and one text of all is slow
         f"'@' + {between.join(wanted[start : start + _IN_A_TEXT])} + '@'"  # blanks at ends are cut
         for start in range(0, len(wanted), _IN_A_TEXT)
     ]
-    texts = [{"type": "text", "encode": {"enter": {"text": {"signal": of}}}} for of in said]
-    told = [{"name": name, "update": expression} for name, expression in expressions.items()]
+    texts = [  # as what a mark is called: the width of a text of thousands of rows is minutes' work
+        {"type": "rect", "encode": {"enter": {"description": {"signal": of}}}} for of in said
+    ]
+    levels = _levels(expressions, rows)
     spec = {
         "$schema": "https://vega.github.io/schema/vega/v6.json",
-        "marks": [  # a group has signals of its own
-            {
-                "type": "group",
-                "signals": [*({"name": k, "value": v} for k, v in case.items()), *told],
-                "data": sets,
-                "marks": texts,
-            }
-            for case in cases
-        ],
+        "marks": [_group(case, levels, texts) for case in cases],
     }
-    found = re.findall(r">@([^<]*)@<", vl_convert.vega_to_svg(spec))
+    found = re.findall(r'"@([^"]*)@"', vl_convert.vega_to_svg(spec))
     assert len(found) == len(cases) * len(texts)
     each = zip(*[iter(found)] * len(texts), strict=True)
     return [[cell for text in of for cell in html.unescape(text).split(_CELL)] for of in each]
+
+
+def _levels(
+    expressions: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
+) -> list[tuple[list[dict], list[dict]]]:
+    """The signals and the sets of rows of each level: a set reads signals of its level and below, a
+    signal sets of the levels below.
+
+    Vega defines the signals of a group before its data, and ranks anew all that is behind a signal
+    that reads what comes later, along each of the ways that lead there: without end for thousands.
+    """
+    sets = {r["name"]: r for r in rows}
+    texts = {
+        name: [r.get("when", "true"), *(formula["expr"] for formula in r["formulas"])]
+        for name, r in sets.items()
+    }
+    texts |= {name: [expression] for name, expression in expressions.items()}
+    read = {name: set().union(*map(_used, each)) & texts.keys() for name, each in texts.items()}
+    level: dict[str, int] = {}
+    for name in TopologicalSorter(read).static_order():
+        later = name not in sets
+        level[name] = max((level[of] + (later and of in sets) for of in read[name]), default=0)
+    found: list[tuple[list[dict], list[dict]]] = [([], []) for _ in range(1 + max(level.values()))]
+    for name, expression in expressions.items():
+        found[level[name]][0].append({"name": name, "update": expression})
+    for name, r in sets.items():
+        asked = {"type": "filter", "expr": r.get("when", "true")}
+        formulas = [{"type": "formula"} | formula for formula in r["formulas"]]
+        found[level[name]][1].append(
+            {"name": name, "values": r["values"], "transform": [asked, *formulas]}
+        )
+    return found
+
+
+def _used(expression: str) -> set[str]:
+    """The signals and the sets of rows that an expression may read."""
+    sets = re.findall(r"data\('(\w+)'\)", expression)
+    bare = re.sub(r"'(?:[^'\\]|\\.)*'|datum\.\w+", "", expression)
+    return {*sets, *re.findall(r"[A-Za-z_$][\w$]*", bare)}
+
+
+def _group(
+    case: Mapping[str, Any], levels: Sequence[tuple[list[dict], list[dict]]], marks: list[dict]
+) -> dict[str, Any]:
+    """A case as a group of its own: each level a group in that of the level before."""
+    for signals_of, sets in reversed(levels):
+        marks = [{"type": "group", "signals": signals_of, "data": sets, "marks": marks}]
+    given = [{"name": name, "value": value} for name, value in case.items()]
+    return marks[0] | {"signals": given + marks[0]["signals"]}

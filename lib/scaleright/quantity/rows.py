@@ -292,13 +292,13 @@ def _value_at(values: tuple, place: Any) -> Any:
     """The value at a place; of arrays of places, lists are as long as the longest."""
     if not isinstance(place, np.ndarray):
         return values[int(place)]
-    found = [values[int(at)] for at in place.flat]
-    if not isinstance(values[0], tuple):
-        return np.array(found).reshape(place.shape)
-    longest = max(map(len, values))
-    lacking = "" if any(isinstance(of, str) for of in chain(*values)) else math.nan
-    even = [(*of, *[lacking] * (longest - len(of))) for of in found]
-    return np.array(even).reshape((*place.shape, longest))
+    which, of_each = np.unique(place, return_inverse=True)
+    found = [values[int(at)] for at in which.flat]
+    if isinstance(values[0], tuple):
+        longest = max(map(len, values))
+        lacking = "" if any(isinstance(of, str) for of in chain(*values)) else math.nan
+        found = [(*of, *[lacking] * (longest - len(of))) for of in found]
+    return np.array(found)[of_each.reshape(place.shape)]
 
 
 _AT = Operation("at", _value_at, lambda values, place: f"{values}[{place}]")
@@ -309,6 +309,17 @@ _ALIKE = Operation(
 _PACKED_AT, _PACKED_ALIKE = (
     replace(of, name=f"packed {of.name}", element=PACKED_ELEMENT) for of in (_AT, _ALIKE)
 )
+
+
+def _options(choice: Any) -> tuple[list, np.ndarray]:
+    """The options among choices, each once, and which of them each choice is."""
+    choice = np.asarray(choice)
+    if choice.dtype != object:
+        options, which = np.unique(choice, return_inverse=True)
+        return options.tolist(), which.reshape(choice.shape)
+    seen: dict[Any, int] = {}
+    which = [seen.setdefault(option, len(seen)) for option in choice.flat]
+    return [*seen], np.array(which, int).reshape(choice.shape)
 
 
 def _pick(many: int, sparse: bool, by_one: bool) -> Operation:
@@ -325,9 +336,12 @@ def _pick(many: int, sparse: bool, by_one: bool) -> Operation:
     def place(places: Mapping[str, int], *choices: Any) -> Any:
         if not any(isinstance(choice, np.ndarray) for choice in choices):
             return one(places, choices)
-        every = np.broadcast_arrays(*choices)
-        found = [one(places, options) for options in zip(*(c.flat for c in every), strict=True)]
-        return np.array(found).reshape(every[0].shape)
+        options, each = zip(*map(_options, choices), strict=True)
+        counts = [len(of) for of in options]
+        joint, of_each = np.unique(np.ravel_multi_index(each, counts), return_inverse=True)
+        which = zip(*np.unravel_index(joint, counts), strict=True)
+        rows = [one(places, (of[at] for of, at in zip(options, row, strict=True))) for row in which]
+        return np.array(rows)[of_each.reshape(np.broadcast_shapes(*(of.shape for of in each)))]
 
     def page(places: str, *keys: str) -> str:
         steps = (f"{places}[{at}][{key}]" for at, key in enumerate(keys, 1))
