@@ -63,6 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "nightly: what a pull request need not wait for; `make nightly` runs it"
     )
     config.pluginmanager.register(WithDoctests())
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Failures(config))
     selection.note_files()
     config.pluginmanager.register(selection.Selection(config))
     environment = kernel_environment(ROOT / "_build")
@@ -198,6 +200,18 @@ _AFTER = ("tests/test_press_edits.py", "notebooks/")
 
 _LAST = "tests/pages/"
 """The browser's driver leaves an event loop running in its worker, in which no other can be run."""
+
+
+class Failures:
+    """Names each test that fails at once: the summary comes never if the run is ended."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            said = self._config.pluginmanager.get_plugin("terminalreporter")
+            said.write_line(f"\nFAILED {report.nodeid} ({report.when})")
 
 
 class WithDoctests:
