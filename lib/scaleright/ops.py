@@ -186,7 +186,17 @@ def normal_density(a):
     return _apply("densityNormal", _density, lambda z: np.exp(-z * z / 2) / np.sqrt(2 * np.pi), a)
 
 
+def _below(z):
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+_FEW = 100
+"""So many values are computed one by one sooner than SciPy is imported."""
+
+
 def _normal_cdf(a):
+    if np.size(a) <= _FEW:
+        return np.vectorize(_below, otypes=[float])(a)[()]
     from scipy.special import ndtr  # heavy, and few formulas need it
 
     return ndtr(a)
@@ -198,7 +208,7 @@ def normal_cdf(a):
     >>> normal_cdf(0.0), round(normal_cdf(1.6448536269514722), 12)
     (0.5, 0.95)
     """
-    return _apply("cumulativeNormal", lambda z: math.erfc(-z / math.sqrt(2)) / 2, _normal_cdf, a)
+    return _apply("cumulativeNormal", _below, _normal_cdf, a)
 
 
 def _normal_quantile(a):
