@@ -560,6 +560,18 @@
     return [slim, columns, ...wrapTitles(spec, Math.max(18, Math.floor(width / 8) - 12))].join("\n");
   }
 
+  /** Of a chart as tall as it has rows, what sets its height: with a step Vega-Lite cannot fit the width to the page. */
+  function tall(spec) {
+    const step = (spec.height || {}).step;
+    if (!step) return undefined;
+    spec.height = step;
+    return ({ height, signals = [], scales, ...drawn }) => ({
+      ...drawn,
+      signals: [...signals, { name: "height", update: `${step} * max(1, length(domain("y")))` }],
+      scales: scales.map((scale) => (scale.name === "y" ? { ...scale, range: { step } } : scale)),
+    });
+  }
+
   async function draw(figure, spec) {
     const target = figure.querySelector(".sr-view"), key = figure.dataset.srName || figure.id;
     const host = make("div", { class: "sr-host" });
@@ -574,8 +586,9 @@
     }
     readTables(spec, spec.datasets || {});
     fromHub(spec);
+    const patch = tall(spec);
     try {
-      const result = await window.vegaEmbed(host, spec, { ...EMBED, mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" } });
+      const result = await window.vegaEmbed(host, spec, { ...EMBED, patch, mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" } });
       page.views[key] = result.view;
       await steady(result.view);
       target.querySelector(".sr-alt")?.remove();

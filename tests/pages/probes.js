@@ -63,7 +63,7 @@
     return Promise.race([heard, window.scaleright.set(values)]);
   }
 
-  /** Those of these controls that change no word of the sentences and tables at any of these values, whichever of these cases they are set beside. */
+  /** Those of these controls that change no word of the sentences and tables at any of these values, whichever of its cases each is set beside. */
   async function still(tried, besides) {
     const said = async (values) => {
       await told(values);
@@ -75,7 +75,7 @@
       return known.get(key);
     };
     const moves = async (name, values) => {
-      for (const { [name]: own, ...beside } of besides) {
+      for (const { [name]: own, ...beside } of besides[name]) {
         for (const value of values) if ((await said({ ...beside, [name]: value })) !== (await before(beside))) return true;
       }
       return false;

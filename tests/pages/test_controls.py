@@ -8,6 +8,7 @@ inputs, which a browser serves the keyboard with, and that what a reader sees fo
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 
 import pytest
 from browse import CHAPTERS, PAGES, Visit
@@ -90,21 +91,31 @@ def silent(opened: Visit, names: Iterable[str]) -> list[str]:
     # control brings, as a load does of which nothing is known by default.
     others = {c["name"]: stops(c) for c in controls.values() if c["kind"] == "choice"}
     choices = [{name: of[at]} for at in (0, -1) for name, of in others.items()]
-    pairs = [pair for c in controls.values() for pair in c.get("only", {}).items()]
-    needed = [{to: of} for to, of in dict.fromkeys((to, of) for to, all_ in pairs for of in all_)]
-    besides = [{}, *needed, *rounds(controls, "number")[-1:], *choices]
+    besides = [*rounds(controls, "number")[-1:], *choices]
+    asked = {
+        name: [lead | of for of in ({}, *besides) for lead in leading(controls[name])]
+        for name in tried
+    }
     # Words are read sooner than charts are drawn, and most controls move some by themselves; one
-    # that waits for a choice moves no chart before that.
-    still = opened.ask("(given) => probe.still(...given)", [tried, besides[:1]])
-    waits = {*controls} - {*shown(controls)}
-    still = [name for name in still if name in waits or unmoved(opened, name, tried[name], {})]
+    # that waits for a choice moves nothing before that.
+    still = opened.ask(
+        "(given) => probe.still(...given)", [tried, {of: asked[of][:1] for of in tried}]
+    )
+    still = [of for of in still if unmoved(opened, of, tried[of], asked[of][0])]
     tried = {name: tried[name] for name in still}
-    still = opened.ask("(given) => probe.still(...given)", [tried, besides[1:]]) if still else []
+    rest = {of: asked[of][1:] for of in still}
+    still = opened.ask("(given) => probe.still(...given)", [tried, rest]) if still else []
     return [
         name
         for name in still
-        if all(unmoved(opened, name, tried[name], of) for of in besides[1:] if name not in of)
+        if all(unmoved(opened, name, tried[name], of) for of in rest[name] if name not in of)
     ]
+
+
+def leading(control: dict) -> list[dict]:
+    """The cases in which a control matters, by what it waits for; as the page opens, if nothing."""
+    only = control.get("only", {})
+    return [dict(zip(only, of, strict=True)) for of in product(*only.values())]
 
 
 @pytest.mark.parametrize("name", CHAPTERS)

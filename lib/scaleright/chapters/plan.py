@@ -15,6 +15,7 @@ from scaleright.charts.live import Controls
 from scaleright.decisions.build_buy import API, HYBRID, RENT, SPILL
 from scaleright.decisions.plan_parts import STEPS
 from scaleright.decisions.plan_rows import open_row, plan_rows
+from scaleright.decisions.plan_workload import OF_PAIRS, ROLLOUTS
 from scaleright.ops import first_case, where
 
 BILL = "USD, a year or the whole run"
@@ -71,6 +72,11 @@ OWN = {
 """Works of the reader's own by the words for them in the page's menu, with the parameters that each
 takes beside the budget.
 """
+JUDGED, WRITTEN = ("labels", "usd_per_label"), ("rounds", "answers_each")
+METHODS = {of: WRITTEN if of == "rlvr" else (*WRITTEN, *JUDGED) for of in ROLLOUTS} | {
+    OF_PAIRS: JUDGED
+}
+"""What each way to post-train takes: pairs that people judge, or answers that the model writes."""
 TOKENS = {TRAINING: 1e12, STUDY: 2e10, TUNING: 2e7}
 """Tokens from which a work starts [token]; where it takes none, as many."""
 MENU = {
@@ -90,7 +96,8 @@ NAN = float("nan")
 def controls(case: Any) -> Controls:
     """The controls of the page: those that the chosen workload takes."""
     starts = {words: {"tokens": TOKENS.get(words, 1e12)} for words in (*OWN, *MENU)}
-    return charts.controls(case).only("workload", OWN).follow("workload", starts)
+    found = charts.controls(case).only("workload", OWN).only("method", METHODS)
+    return found.follow("workload", starts)
 
 
 def rows(offered: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
