@@ -27,6 +27,7 @@ KEPT: tuple[Case, ...] = (
     {"workload": TUNING, "tuned_model": "Llama-3.1-70B", "tokens": 1e9, "deadline_days": 5.0} | ALL,
     {"workload": TUNING, "data": "may not leave", "deadline_days": 500.0} | ALL,
     {"workload": TUNING, "owned": "H100 SXM", "owned_chips": 1},
+    {"workload": TUNING, "owned": "RTX PRO 6000", "owned_chips": 1},
     {"workload": POST_TRAINING, "method": "dpo", "tuned_model": "Qwen3-32B"} | ALL,
     {"workload": POST_TRAINING, "tuned_model": "Qwen3-32B", "answer_tokens": 4000}
     | {"answers_each": 16, "owned": "H100 SXM", "owned_chips": 16},

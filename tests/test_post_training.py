@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright.catalog import table
+from scaleright.catalog import accelerators, model, table
+from scaleright.costs.clusters import CARDS, in_server
 from scaleright.costs.post_training import (
     Round,
     engine_steps,
@@ -31,9 +32,12 @@ from scaleright.decisions.post_training import (
 )
 from scaleright.decisions.post_training_choice import first_fit
 from scaleright.decisions.post_training_evidence import flop_beside, judged_runs, real_runs, refit
+from scaleright.market import recent_hour
 from scaleright.order_statistics import longest_over_mean
 from scaleright.quantity.graph import value_of
 from scaleright.rules import RULES
+from scaleright.training.layout import TrainingRun
+from scaleright.training.search import search
 
 CHIP = "H100 SXM"
 CASE = {
@@ -222,3 +226,20 @@ def test_work_of_instructgpt_is_counted_within_a_tenth():
     found = flop_beside()
     assert (found["error"].abs() < 0.1).all()
     assert not math.isnan(found["counted"].sum())
+
+
+def test_cards_that_tune_are_those_without_a_fabric_that_two_providers_list():
+    cards = [name for name, chip in accelerators().items() if not chip.scale_up_chips]
+    listed = {name: recent_hour(name) for name in cards if "bf16" in accelerators()[name].dense}
+    assert {name for name, hour in listed.items() if hour and hour.providers > 1} == {*CARDS}
+
+
+def test_a_tuning_on_cards_that_no_fit_saw_took_about_as_long_as_is_predicted():
+    rows = table("mlperf_training")
+    rows = rows[(rows["accelerator"] == "L40S") & (rows["benchmark"] == "llama2_70b_lora")]
+    assert len(rows) >= 2
+    for row in rows.to_dict("records"):
+        batch, size = int(row["global_batch"]), int(row["accelerators"])
+        run = (model("Llama-2-70B"), in_server("L40S"), size, int(row["sequence"]), batch)
+        predicted = search(TrainingRun(*run, task="lora"), limit=1)["step_s"].iloc[0]
+        assert 0.8 < batch / row["logged_throughput"] / predicted < 1.25

@@ -7,8 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from scaleright import charts
+from scaleright.catalog import accelerator
 from scaleright.chapters.plan import NAN, POST_TRAINING, TUNING, OwnPlan, weighed
-from scaleright.costs.platform_terms import rents
+from scaleright.costs.clusters import CARDS
+from scaleright.costs.platform_terms import rents_to_tune
 from scaleright.costs.regional_power import REGIONS
 from scaleright.decisions.build_buy import arrives, bought_as
 from scaleright.decisions.plan_runs import BUY, SERVER_CHIPS, SPOT, early
@@ -16,7 +18,7 @@ from scaleright.decisions.plan_tuning import MOST_LABELS, USUAL
 from scaleright.decisions.plan_tuning_steps import BY, PROBED, SPOKEN, right_said, smaller_than
 from scaleright.decisions.plan_workload import IN_REGION, OF_PAIRS, OF_TEXTS, STAYS
 from scaleright.decisions.post_training import ALL, LORA, METHODS, Tables
-from scaleright.decisions.post_training_choice import OFFERED
+from scaleright.decisions.post_training_choice import OFFERED, seen_on
 from scaleright.decisions.post_training_evidence import real_runs
 from scaleright.decisions.tuning_ways import (
     DEMAND,
@@ -210,6 +212,8 @@ def _sure(told: Told) -> Any:
     soon = charts.phrase("it is done in {case.deadline_days:typed} days")
     within = charts.phrase("It stays within {case.budget_usd:usd} with a chance of {paid:chance}.")
     said = charts.phrase(" Nine of ten such runs would cost {low:usd} to {high:usd} of machines.")
+    new = " No run on this architecture was fitted, so that its own error is not known."
+    said = said + where(seen_on(PLATFORMS, ways.chip), "", new)
     return charts.confidence(kept, soon) + " " + within + said
 
 
@@ -324,12 +328,23 @@ def _supply(told: Told) -> tuple[Any, Any]:
     signs = "; take a seller that signs for the region, which no table of prices states"
     why = shown + where(ways.how == SPOT, taken, "") + where(case.data == IN_REGION, signs, "")
     walls = "; the data may not leave, so that no cloud comes into question"
+    bought = charts.phrase("; {ways.paid.bought:whole chips} to buy, at prices of ") + _age(
+        ways.chip
+    )
     least_usd = ways.usd / ways.paid.bill.days / HOURS_PER_DAY
     hourly = charts.phrase("; an hour of all of them, to set them up, costs {least_usd:usd}")
     short = where(ours, False, ways.days * HOURS_PER_DAY < 1)
     return where(ours, own, rent), (
-        why + where(case.data == STAYS, walls, "") + where(short, hourly, "")
+        why
+        + where(case.data == STAYS, walls, "")
+        + where(ways.how == BUY, bought, "")
+        + where(short, hourly, "")
     )
+
+
+def _age(chip: Any) -> Any:
+    """Of when the price of a chip is that is bought, in words."""
+    return look_up({name: accelerator(name).purchase_age for name in PLATFORMS}, chip)
 
 
 def _size(told: Told) -> tuple[Any, Any]:
@@ -366,11 +381,12 @@ def _hardware(told: Told) -> tuple[Any, Any]:
     )
     none = "; no other platform does it within the limits"
     guess = ways.beside["unseen"]
+    age = where(guess.how == BUY, ", at prices of " + _age(guess.chip), "")
     untried = charts.phrase(
-        "; the {guess.chip} would cost {guess.usd:usd}, but no published run was on its"
-        " architecture: try it before you sign"
+        "; {guess.chips:whole} {guess.chip} would cost {guess.cost:usd}{age}, but no run on that"
+        " architecture was fitted: try it before you sign"
     )
-    untried = where(guess.there & (guess.usd < ways.usd), untried, "")
+    untried = where(guess.there & (guess.cost < mine), untried, "")
     least = where(ways.there, "the cheapest in time", "the cheapest, but not within the limits")
     why = least + counts + where(rival.there, next_, none) + untried
     return told.named, why
@@ -393,7 +409,7 @@ def _levers(told: Told) -> tuple[Any, Any]:
     ways, asked, now = told.ways, told.asked, told.ways.usd
     rented = (ways.how == DEMAND) | (ways.how == SPOT)
     contract = where(ways.how == SPOT, SPOT, DEMAND)
-    hour = rents().paid(ways.chip, contract, CHEAP)
+    hour = rents_to_tune().paid(ways.chip, contract, CHEAP)
     cheaper = where(rented & hour.there, hour.usd / ways.paid.bill.hour.usd, NAN)
     usd = {
         "train adapters alone (LoRA)": where(asked.trained == ALL, told.with_(trained=LORA), NAN),
@@ -502,5 +518,7 @@ def _questions(told: Told) -> dict[int, Any]:
         ' -p chip_hours={hours:typed} -p utilization=1 -p place="{case.region}"'
     )
     planet = where(hours < 1, run, planet)  # that one begins at an hour
-    split = where(ways.chips < SERVER_CHIPS, run, split)  # that chapter splits a server or more
+    # that chapter splits a server or more, and joins no cards
+    card = look_up({name: float(name in CARDS) for name in PLATFORMS}, ways.chip) > 0
+    split = where((ways.chips < SERVER_CHIPS) | card, run, split)
     return dict.fromkeys((1, 2, 3, 4, 6, 7, 9), run) | {5: split, 8: planet}

@@ -63,6 +63,11 @@ def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, refused: tuple[An
     hardly = " People's labels cost more than machines, so the chip hardly matters to the bill."
     other += where(people_usd > machines, hardly, "")
     compared = (found.usd > 0) & (best.choice.other > 0) & (best.choice.probability >= 0)
+    new = charts.phrase(
+        " No run on the architecture of the {case.accelerator} was fitted, so that its own error is"
+        " not known."
+    )
+    new = where(best.seen(case.accelerator), "", new)
     ways = "the " + found.platform, "", "the " + best.other
     likely, known = charts.odds(best.choice, compared, *ways)
     return charts.answer_card(
@@ -73,7 +78,7 @@ def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, refused: tuple[An
         "{likely}",
         "{other}",
         "That is {case.trained}, at {hour.usd:usd} an hour ({hour.counted}). The largest part of a"
-        " round is {part}, {share:percent} of it. Only platforms that could be"
+        " round is {part}, {share:percent} of it.{new} Only platforms that could be"
         " tested against published runs are compared.{known} The range covers prices that no"
         " contract fixes, and how far published runs were from the model.",
         provided=(why == "") & ~nameless,

@@ -3,6 +3,7 @@ of its time goes into work that is kept.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +17,10 @@ from scaleright.units import SECONDS_PER_HOUR
 
 SETTING = "data center"
 """Where clusters stand: the setting of their cost factors."""
+SERVER_CHIPS = 8
+"""Chips of a server that are taken away together, and the most cards that one has."""
+CARDS = ("A100 PCIe 80GB", "H100 PCIe", "L40S", "RTX PRO 6000", "RTX 4090", "RTX 5090")
+"""Cards in slots that tune a model: those that two providers or more list now, as a test holds."""
 
 
 @lookup
@@ -38,6 +43,18 @@ def _cluster_chips() -> Mapping[str, Accelerator]:
             and recent_hour(name)
         }
     )
+
+
+@lookup
+def in_server(name: str) -> Accelerator:
+    """A chip among the others of its server: cards reach each other over its slots, without a
+    fabric of their own.
+
+    >>> in_server("L40S").scale_up_chips, in_server("GB300").scale_up_chips
+    (8.0, 72.0)
+    """
+    chip = accelerator(name)
+    return replace(chip, scale_up_chips=float(SERVER_CHIPS)) if name in CARDS else chip
 
 
 @lookup

@@ -5,7 +5,7 @@ far the model of a step is to be trusted.
 from typing import Any
 
 from scaleright.catalog import model, remembered, shared
-from scaleright.costs.clusters import SETTING, cluster_chips, format_on
+from scaleright.costs.clusters import CARDS, SETTING, cluster_chips, format_on
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.costs.pretraining import best_published_mfu
 from scaleright.formulas import lookup
@@ -44,6 +44,13 @@ def terms() -> dict[str, dict[str, Any]]:
 def rents() -> Hours:
     """A rented hour of each platform, under every contract and from every seller."""
     return Hours(list(cluster_chips()))
+
+
+@lookup
+@shared
+def rents_to_tune() -> Hours:
+    """The same of the cards as well that tune a model."""
+    return Hours([*cluster_chips(), *CARDS])
 
 
 @lookup

@@ -15,8 +15,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from scaleright.catalog import Accelerator, accelerator, model, remembered, shared
-from scaleright.costs.clusters import cluster_chips
+from scaleright.catalog import Accelerator, model, remembered, shared
+from scaleright.costs.clusters import cluster_chips, in_server
 from scaleright.formulas import search
 from scaleright.ops import item, maximum, minimum, where
 from scaleright.order import noiseless
@@ -51,7 +51,7 @@ TASKS = {"all weights": "sft", "LoRA": "lora"}
 @remembered
 def _speeds(model_name: str, task: str, chip_name: str) -> tuple[Slowdowns, Machine]:
     """What the time of a model's step on a chip depends on beside its layout, in 16 bits."""
-    run = TrainingRun(model(model_name), accelerator(chip_name), 1, SEQUENCES[0], 1, task=task)
+    run = TrainingRun(model(model_name), in_server(chip_name), 1, SEQUENCES[0], 1, task=task)
     return slowdowns(run), Machine.of(run)
 
 
@@ -60,7 +60,7 @@ def update_step(run: TrainingRun, chips: Iterable[Accelerator]) -> dict[str, lis
     """The figures of `COLUMNS` of a run on each of some chips for which the same layouts are valid;
     a chip on which none fits is left out.
 
-    >>> run = TrainingRun(model("Llama-3.1-8B"), accelerator("H100 SXM"), 16, 2048, 128, task="sft")
+    >>> run = TrainingRun(model("Llama-3.1-8B"), in_server("H100 SXM"), 16, 2048, 128, task="sft")
     >>> found = update_step(run, [run.chip])["H100 SXM"]
     >>> 5e-5 < found[0] < 5e-4, found[2] > found[5]
     (True, True)
@@ -106,7 +106,7 @@ def update_steps(
         return chip.scale_up_chips or 1
 
     found: dict[str, list[float]] = {}
-    chips = sorted((accelerator(name) for name in names), key=kind)
+    chips = sorted(map(in_server, names), key=kind)
     for _, group in groupby(chips, kind):
         alike = list(group)
         shape = model(model_name)
@@ -182,14 +182,17 @@ class Updates:
         short, long = SEQUENCES
         rows = [self.table.row(name, trained, chips, of) for of in SEQUENCES]
         ends = [[item(row[column], place) for column in COLUMNS] for row in rows]
+        near, distant = ends
         far = minimum(maximum((tokens - short) / (long - short), -short / (long - short)), 7.0)
 
         def between(column: int) -> Any:
-            near, distant = (end[column] for end in ends)
-            return near + far * (distant - near)
+            long = where(distant[column] > 0, distant[column], near[column])  # if it fits
+            return near[column] + far * (long - near[column])
 
-        memory = [ends[0][2] + maximum(far, 0.0) * (ends[1][2] - ends[0][2])]
-        memory.append(ends[0][5] + maximum(far, 0.0) * (ends[1][5] - ends[0][5]))
+        memory = [
+            near[column] + where(far > 0, far * (distant[column] - near[column]), 0.0)
+            for column in (2, 5)
+        ]
         roomy, fits = memory[0] * 1e9 <= free_bytes, memory[1] * 1e9 <= free_bytes
         return Update(
             maximum(where(roomy, between(0), between(3)), 1e-12),

@@ -26,6 +26,7 @@ from scaleright.decisions.plan_runs import (
 from scaleright.decisions.plan_training_found import wait_days
 from scaleright.decisions.plan_workload import LEAVES, Workload
 from scaleright.decisions.post_training_evidence import real_runs
+from scaleright.decisions.tuning_ways import PLATFORMS
 from scaleright.formulas import lookup
 from scaleright.ops import log10
 from scaleright.quantity import Quantity
@@ -164,7 +165,12 @@ def _asked(of: Workload) -> str:
 
 def _nowhere(of: Workload, work: str) -> Part:
     chip = of.accelerator or of.owned
-    if chip and chip in left_out():
+    if of.tunes and chip and chip not in PLATFORMS:
+        says = (
+            f"accelerator = {chip}: a tuning is compared on {', '.join(PLATFORMS)}; cards that"
+            " fewer than two providers list are left out"
+        )
+    elif not of.tunes and chip and chip in left_out():
         says = f"accelerator = {chip}: no cluster of it is priced, since {left_out()[chip]}"
     elif chip:
         says = f"the model: no layout of it fits on {chip}"

@@ -11,12 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from scaleright.catalog import DataError, accelerator, model, remembered
+from scaleright.catalog import DataError, model, remembered
 from scaleright.costs import pretraining
 from scaleright.costs.cluster_grid import WAYS, grid_of
-from scaleright.costs.clusters import SETTING, cluster_chips, format_on
+from scaleright.costs.clusters import SERVER_CHIPS, SETTING, cluster_chips, format_on
 from scaleright.costs.fastest_steps import Steps
-from scaleright.costs.ownership import Ownership
+from scaleright.costs.ownership import Ownership, made_for_servers, stands
 from scaleright.costs.platforms import BATCHES, FREE
 from scaleright.costs.pretraining import people_usd, pretraining_usd, run_chip_hours
 from scaleright.costs.pretraining_doubts import Doubts, kept_share
@@ -41,8 +41,6 @@ USUAL = {"contract": "on demand", "seller": "median"}
 SPOT = "spot"
 SPOT_INTERRUPTIONS_PER_DAY = 1.0
 """How often a server on spot is taken away, as the chapter `load_of_a_day` has it [1/d]."""
-SERVER_CHIPS = 8
-"""Chips of a server that are taken away together."""
 BUY = "buy"
 """How chips are paid that have to be one's own, and are not yet."""
 LONGEST = 5000.0
@@ -494,12 +492,12 @@ def early(days: Any, spread: Any, deadline_days: Any, bought: Any = False) -> An
 
 @lookup
 def bought_for(chip: str, chips: int) -> int:
-    """Chips that are bought for so many: whole servers, or racks where a fabric joins one.
+    """Chips that are bought for so many: whole servers, racks where a fabric joins one, or cards.
 
-    >>> bought_for("B300", 12), bought_for("GB300", 8)
-    (16, 72)
+    >>> bought_for("B300", 12), bought_for("GB300", 8), bought_for("RTX PRO 6000", 1)
+    (16, 72, 1)
     """
-    each = max(int(accelerator(chip).scale_up_chips or SERVER_CHIPS), SERVER_CHIPS)
+    each = int(bought_as(chip)["each"])
     return -(-chips // each) * each
 
 
@@ -512,7 +510,7 @@ def running_share(chip: str) -> float:
     True
     """
     try:
-        terms = Ownership.typical(chip, SETTING, work="training")
+        terms = Ownership.typical(chip, _house(chip), work="training")
     except DataError:
         return float("nan")
     running = terms.running_usd_per_year(HOURS_PER_DAY)
@@ -534,16 +532,21 @@ def waiting_share() -> float:
 @lookup
 @remembered
 def installed_price(chip: str) -> float:
-    """What a chip costs in a data center, with its part of server and network [USD]; NaN where
-    nobody sells it.
+    """What a chip costs in a data center, with its part of server and network, or a card with a
+    computer in a room [USD]; NaN where nobody sells it.
 
     >>> installed_price("H100 SXM") > 25e3
     True
     """
     try:
-        return float(Ownership.typical(chip, SETTING).price_usd)
+        return float(Ownership.typical(chip, _house(chip)).price_usd)
     except DataError:
         return float("nan")
+
+
+def _house(chip: str) -> str:
+    """The setting in which an owned chip stands: cards for workstations in a room."""
+    return stands("home", made_for_servers(chip))
 
 
 @search

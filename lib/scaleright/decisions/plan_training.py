@@ -295,6 +295,8 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
         spread = float(found.ways.spread[found.place])
         kept = float(normal_cdf(early(now["days"], spread, of.deadline_days, buys(of))))
         sure = f"{in_words(kept)} to be done in {of.deadline_days:g} days ({chance(kept)}); {sure}"
+    if of.tunes and not found.ways.seen[found.place]:
+        sure += "; no run on this architecture was fitted, so that its own error is not known"
     what = "work" if of.tunes else flop_of(found)
     because = (
         f"of {many(platforms_of(found), 'platform')}, the {chip} does the {what} for least within"
@@ -347,7 +349,10 @@ def _said(found: Found) -> tuple[str, str, float]:
     cost, cash = float(found.ways.usd[place]), float(found.ways.cash[place])
     use = "them" if bought == chips else f"{chips:,} of them"
     counted = "their wait is counted in the deadline" if found.of.deadline_days else ""
-    later = f"{arrives()}, and {counted or 'the days count from then'}"
+    comes = arrives()
+    if not bought_as(row["accelerator"])["server"]:
+        comes = "no table says when such cards come, which are taken to come as servers do"
+    later = f"{comes}, and {counted or 'the days count from then'}"
     number = (
         f"{usd(cash)} to buy them, of whose life the run takes {usd(cost)}, and the rest is lost"
         f" unless they do other work then or are sold; {later}"

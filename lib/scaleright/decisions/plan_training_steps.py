@@ -1,14 +1,16 @@
 """The nine steps of the plan of a training run, and the run that is taken."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from scaleright import scaling_laws as laws
-from scaleright.catalog import model
+from scaleright.catalog import accelerator, model
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions.build_buy import arrival_days, arrives
+from scaleright.decisions.plan_limits import measured
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
 from scaleright.decisions.plan_runs import NEAR, SPOT, Runs, cluster_asked, law_asked, waiting_share
 from scaleright.decisions.plan_training_found import (
@@ -124,7 +126,7 @@ def how_paid(found: Found, other: str) -> tuple[str, str]:
 def _on_demand(found: Found) -> str:
     """The cheapest run that nobody interrupts for a better bid, in words."""
     ways, usual = found.ways, np.array([row["contract"] != SPOT for row in found.ways.rows])
-    at = pick(ways, within(ways, found.of) & usual & ways.seen, found.of)
+    at = pick(ways, measured(ways, within(ways, found.of) & usual), found.of)
     if at is None:
         return f"on demand none keeps {limits_of(found.of)}"
     row = ways.rows[at]
@@ -205,14 +207,23 @@ def hardware(found: Found) -> Step:
             f"compared by the part of their life that the run takes and {percent(waiting_share())}"
             " of their price, which is what the money costs until they come"
         )
-    unseen = found.ways.best(within(found.ways, found.of) & ~found.ways.seen)
-    if unseen is not None and found.ways.usd[unseen] < mine:
+    there = within(found.ways, found.of) & ~found.ways.seen
+    unseen = replace(found.ways, usd=paid).best(there)
+    if unseen is not None and paid[unseen] < mine:
         guess = found.ways.rows[unseen]
         reasons.append(
-            f"the {guess['accelerator']} would cost {usd(float(found.ways.usd[unseen]))}, but no"
-            " published run was on its architecture: try it before you sign"
+            f"{guess['chips']:,} {guess['accelerator']} would cost {usd(float(paid[unseen]))}"
+            f"{sold_in(found, unseen)}, but no run on that architecture was fitted: try it before"
+            " you sign"
         )
     return Step(says, reasons, asked)
+
+
+@search
+def sold_in(found: Found, place: int) -> str:
+    """Of when the price of chips is that are bought, in words; empty where none are."""
+    age = accelerator(found.ways.rows[place]["accelerator"]).purchase_age
+    return f", at prices of {age}" if found.ways.bought[place] else ""
 
 
 def _advised(found: Found) -> Asked | None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from scaleright.catalog import accelerator, model
+from scaleright.catalog import model
+from scaleright.costs.clusters import CARDS, in_server
 from scaleright.costs.update_steps import EACH, SEQUENCES, TASKS
 from scaleright.decisions.parallelism_playbook import words
 from scaleright.decisions.plan_parts import Asked, Step, count, many, percent
@@ -20,6 +21,7 @@ from scaleright.decisions.plan_training_steps import (
     how_paid,
     levers,
     measure,
+    sold_in,
 )
 from scaleright.decisions.plan_tuning import Tunings, graph_of
 from scaleright.decisions.plan_workload import TUNED, right_share, served_as
@@ -100,6 +102,8 @@ def supply(found: Found) -> Step:
         least = usd(now["usd"] / hours)
         reasons.append(f"an hour of all of them, to set them up and load the model, costs {least}")
     reasons += [] if own else [f"prices of {now['age']}"]
+    if bought := int(found.ways.bought[found.place]):
+        reasons.append(f"{many(bought, 'chip')} to buy{sold_in(found, found.place)}")
     figures = {"run.usd": now["usd"], "bill.cost.labels_usd": now["labels_usd"]}
     return Step(says, reasons, [found.runs.asked(found.row, figures)])
 
@@ -157,7 +161,7 @@ def layout(found: Found) -> Step:
     held, room = now["held_bytes"] / 1e9, now["memory_bytes"] / 1e9
     sequence, size_ = SEQUENCES[0], row["chips"]
     task, batch = TASKS[case["trained"]], EACH * row["chips"]
-    chip = accelerator(row["accelerator"])
+    chip = in_server(row["accelerator"])
     run = TrainingRun(model(found.name), chip, size_, sequence, batch, task=task)
     found_ = best_layouts(run, limit=1).iloc[0]
     named = words(Layout(**{name: int(found_[name]) for name in FIELDS}))
@@ -174,7 +178,7 @@ def layout(found: Found) -> Step:
     parameters_ = {"model": found.name, "accelerator": row["accelerator"], "chips": size_}
     parameters_ |= {"sequence": sequence, "global_batch": batch, "task": task}
     asked = [found.runs.asked(row, {"bill.job.held.total": now["held_bytes"]})]
-    if size_ >= SERVER_CHIPS:  # that chapter splits a server or more
+    if size_ >= SERVER_CHIPS and chip.name not in CARDS:  # that chapter splits whole servers
         mfu = {"split.fastest_mfu": float(found_["mfu"])}
         asked.append(Asked("parallelism", parameters_, mfu))
     says = f"{named} where nothing else needs the memory, {case['trained']} in 16 bits."

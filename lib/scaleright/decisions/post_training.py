@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from scaleright.catalog import accelerator, model
+from scaleright.catalog import model
 from scaleright.collectives import network
-from scaleright.costs.clusters import cluster_chips
+from scaleright.costs.clusters import cluster_chips, in_server
 from scaleright.costs.post_training import (
     PostTrainingCost,
     Round,
@@ -124,7 +124,7 @@ class Tables:
         models, names = tuple(dict.fromkeys(models)), tuple(names or cluster_chips())
         chips = {}
         for name in names:
-            chip = accelerator(name)
+            chip = in_server(name)
             up, out = network(chip)
             chips[name] = {
                 "memory_bytes": chip.require("memory_bytes"),

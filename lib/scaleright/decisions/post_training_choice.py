@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from scaleright.catalog import accelerator
 from scaleright.costs import pretraining
-from scaleright.costs.platform_terms import rents
+from scaleright.costs.platform_terms import rents_to_tune
 from scaleright.costs.post_training import PostTrainingCost
 from scaleright.costs.pretraining_doubts import kept_share
 from scaleright.costs.pretraining_run import Cheapest
@@ -67,7 +67,7 @@ class Bill:
         pace, price : time and price of an hour over what they are thought to be [1]
         """
         mine = where(chip == case.accelerator, case.rent_usd_per_hour, 0.0)
-        hour = rents().paid(chip, case.contract, case.seller, mine)
+        hour = rents_to_tune().paid(chip, case.contract, case.seller, mine)
         found = job(tables, case, chip)
         beyond = real_runs().beyond * pace / kept_on(case.contract, found.chips)
         labels = where(case.method == "rlvr", 0.0, case.labels * case.usd_per_label)

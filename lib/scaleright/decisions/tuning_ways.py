@@ -9,7 +9,8 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 from scaleright.catalog import accelerator, remembered
-from scaleright.costs.platform_terms import terms
+from scaleright.costs.clusters import CARDS
+from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.decisions.build_buy import arrival_days, bought_as
 from scaleright.decisions.plan_runs import (
     BUY,
@@ -46,6 +47,7 @@ PLATFORMS = (
     "MI300X",
     "MI325X",
     "MI350X",
+    *CARDS,
 )
 """Accelerators that the chapter `rlhf_cost` compares."""
 OWN, DEMAND = "own", USUAL["contract"]
@@ -66,8 +68,7 @@ def hour_of_own(chip: str, chips: int, buys: bool) -> float:
     >>> 0 < hour_of_own("H100 SXM", 8, False) < hour_of_own("H100 SXM", 8, True) < 4
     True
     """
-    row = terms()[chip]
-    whole = row["owned"] + row["power"]
+    whole = OwnedHour.of(owned_terms(chip, "home"), training=True).usd
     share = bought_for(chip, chips) / chips if buys else running_share(chip)
     return figure(whole * share, 4)
 
