@@ -174,7 +174,8 @@ def _decision(told: Told) -> Any:
     """What to do, in words."""
     ways, named = told.ways, told.named
     lasts, bought = ways.days * DAY_S, ways.paid.bought
-    some = where(bought == ways.chips, "them", charts.phrase("{ways.chips:whole} of them"))
+    them = where(bought == 1, "it", "them")
+    some = where(bought == ways.chips, them, charts.phrase("{ways.chips:whole} of them"))
     buy = charts.phrase("Buy {bought:whole} {ways.chip} and train on {some} for {lasts:duration}")
     own = charts.phrase("Use {named} that you own for {lasts:duration}")
     rent = charts.phrase("Rent {named} for {lasts:duration}")
@@ -184,8 +185,10 @@ def _decision(told: Told) -> Any:
 def _per(told: Told) -> Any:
     """Of what the bill is."""
     ways, usd, people = told.ways, told.ways.usd, told.ways.paid.bill.cost.labels_usd
-    bought = charts.phrase("to buy them, of whose life the run takes {usd:usd}")
-    per = where(ways.how == BUY, bought, where(ways.how == OWN, "to run them", "for the run"))
+    them = where(where(ways.how == BUY, ways.paid.bought, ways.chips) == 1, "it", "them")
+    bought = charts.phrase("to buy {them}, of whose life the run takes {usd:usd}")
+    per = where(ways.how == OWN, charts.phrase("to run {them}"), "for the run")
+    per = where(ways.how == BUY, bought, per)
     return per + where(people > 0, charts.phrase(", {people:usd} of it for people's labels"), "")
 
 
@@ -196,8 +199,10 @@ def _because(told: Told) -> Any:
         "Of {ways.platforms:whole platforms}, the {ways.chip} does the work for least within"
         " {case.deadline_days:typed} days and {case.budget_usd:usd}."
     )
-    late = f" {arrives()[0].upper()}{arrives()[1:]}, which the deadline counts. The rest of their"
-    late += " life is lost unless they do other work then or are sold."
+    late = f" {arrives()[0].upper()}{arrives()[1:]}, which the deadline counts. The rest of"
+    one, more = " its life is lost unless it does", " their life is lost unless they do"
+    late += where(ways.paid.bought == 1, one, more) + " other work then or "
+    late += where(ways.paid.bought == 1, "is sold.", "are sold.")
     return why + where(ways.how == BUY, late, "")
 
 

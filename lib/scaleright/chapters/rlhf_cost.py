@@ -42,7 +42,7 @@ def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, refused: tuple[An
     case, found, named = best.case, best.found, asked.accelerator != BEST
     why, anywhere = refused
     cost, real, hour = bill.cost, evidence.real_runs(), bill.hour
-    low, high = doubts.low, doubts.high
+    low, high, new = doubts.low, doubts.high, _unfitted(best)
     part, share = largest(bill.named())
     method = look_up(SPOKEN, case.method)
     machines, people_usd, lasts = cost.machine_usd, cost.labels_usd, bill.seconds
@@ -63,11 +63,6 @@ def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, refused: tuple[An
     hardly = " People's labels cost more than machines, so the chip hardly matters to the bill."
     other += where(people_usd > machines, hardly, "")
     compared = (found.usd > 0) & (best.choice.other > 0) & (best.choice.probability >= 0)
-    new = charts.phrase(
-        " No run on the architecture of the {case.accelerator} was fitted, so that its own error is"
-        " not known."
-    )
-    new = where(best.seen(case.accelerator), "", new)
     ways = "the " + found.platform, "", "the " + best.other
     likely, known = charts.odds(best.choice, compared, *ways)
     return charts.answer_card(
@@ -98,6 +93,15 @@ def answer(asked: Any, bill: Bill, best: Best, doubts: Doubts, refused: tuple[An
             "cheapest_cheaper_probability": (best.choice.probability, "percent"),
         },
     )
+
+
+def _unfitted(best: Best) -> Any:
+    """That no run on the architecture of the accelerator was fitted, where that is so."""
+    chip = best.case.accelerator
+    why = (
+        " No run on the architecture of the {chip} was fitted, so that its own error is not known."
+    )
+    return where(best.seen(chip), "", charts.phrase(why))
 
 
 def refusal(case: Any, bill: Bill, tables: Tables) -> tuple[Any, Any]:

@@ -344,17 +344,20 @@ def _said(found: Found) -> tuple[str, str, float]:
     if not (bought := int(found.ways.bought[place])):
         cost = float(found.ways.usd[place])
         if found.runs.values["paid"] == "own":
-            return f"Use {named} that you own for {lasts}", f"{usd(cost)} to run them", cost
+            them = "it" if chips == 1 else "them"
+            return f"Use {named} that you own for {lasts}", f"{usd(cost)} to run {them}", cost
         return f"Rent {named}{spot} for {lasts}", f"{usd(cost)} for the run", cost
     cost, cash = float(found.ways.usd[place]), float(found.ways.cash[place])
-    use = "them" if bought == chips else f"{chips:,} of them"
+    them = "it" if bought == 1 else "them"
+    use = them if bought == chips else f"{chips:,} of them"
+    unless = "it does other work then or is" if bought == 1 else "they do other work then or are"
     counted = "their wait is counted in the deadline" if found.of.deadline_days else ""
     comes = arrives()
     if not bought_as(row["accelerator"])["server"]:
         comes = "no table says when such cards come, which are taken to come as servers do"
     later = f"{comes}, and {counted or 'the days count from then'}"
     number = (
-        f"{usd(cash)} to buy them, of whose life the run takes {usd(cost)}, and the rest is lost"
-        f" unless they do other work then or are sold; {later}"
+        f"{usd(cash)} to buy {them}, of whose life the run takes {usd(cost)}, and the rest is lost"
+        f" unless {unless} sold; {later}"
     )
     return f"Buy {bought:,} {row['accelerator']} and train on {use} for {lasts}", number, cost
