@@ -487,8 +487,8 @@ def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     guess = ways.place("unseen")
     cheaper, unknown = ways.figure("usd", guess), guess.chip
     unseen = charts.phrase(
-        "; the {unknown} would cost {cheaper:usd}, but no published run was on its architecture:"
-        " try it before you sign"
+        "; {guess.chips:whole} {unknown} would cost {cheaper:usd}, but no run on that architecture"
+        " was fitted: try it before you sign"
     )
     rash = guess.there & (cheaper < mine) & ~of.own
     return (

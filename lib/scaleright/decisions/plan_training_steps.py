@@ -208,13 +208,14 @@ def hardware(found: Found) -> Step:
             " of their price, which is what the money costs until they come"
         )
     there = within(found.ways, found.of) & ~found.ways.seen
-    unseen = replace(found.ways, usd=paid).best(there)
-    if unseen is not None and paid[unseen] < mine:
+    bill = found.ways.usd if trains else paid
+    unseen = replace(found.ways, usd=bill).best(there)
+    if unseen is not None and bill[unseen] < mine:
         guess = found.ways.rows[unseen]
         reasons.append(
-            f"{guess['chips']:,} {guess['accelerator']} would cost {usd(float(paid[unseen]))}"
-            f"{sold_in(found, unseen)}, but no run on that architecture was fitted: try it before"
-            " you sign"
+            f"{guess['chips']:,} {guess['accelerator']} would cost {usd(float(bill[unseen]))}"
+            f"{'' if trains else sold_in(found, unseen)}, but no run on that architecture was"
+            " fitted: try it before you sign"
         )
     return Step(says, reasons, asked)
 
