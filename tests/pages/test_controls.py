@@ -19,6 +19,8 @@ KEYS = {
     "number": ("ArrowRight", "ArrowLeft"),
 }
 
+BACK = {"ArrowDown": "ArrowUp", "ArrowUp": "ArrowDown", "Space": "Space"}
+
 NATIVE = {"flag": "checkbox", "choice": "select-one", "number": "range"}
 """What each kind of control is in HTML."""
 
@@ -42,9 +44,11 @@ def rounds(controls: dict[str, dict], *kinds: str) -> list[dict]:
 
 def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
     """Every control that the Tab key reaches in the page's text, with its focus; which of them
-    another key then moves, and which of those change what a reader sees.
+    another key then moves, and which of those change what a reader sees. One that decides which
+    others there are is moved back.
     """
     controls = opened.controls()
+    leaders = {leader for control in controls.values() for leader in control.get("only", {})}
     reached, moved, followed, before = {}, set(), set(), None
     opened.ask("document.querySelector('.skip').focus()")
     opened.page.keyboard.press("Enter")
@@ -63,6 +67,8 @@ def walked(opened: Visit) -> tuple[dict[str, dict], set[str], set[str]]:
             followed.update([name] if now["changed"] else [])
             if now["value"] != focus["value"]:
                 moved.add(name)
+                if name in leaders:
+                    opened.page.keyboard.press(BACK[key])
                 break
         if {*shown(controls)} <= set(reached):
             break
