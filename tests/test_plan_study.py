@@ -15,8 +15,10 @@ from scaleright.quantity import evaluate, given
 
 USUAL = {"proxy_model": PROXIES[0], "variants": 50, "seeds": 3, "tokens": 2e10}
 USUAL |= {"deadline_days": 30.0, "deadline_chance": 0.9, "data": "may leave"}
-USUAL |= {"budget_usd": 90_000.0, "region": "United States"}
+USUAL |= {"budget_usd": 90_000.0, "region": "United States", "owned": "none", "owned_chips": 0}
 STAYS = {"data": "may not leave", "deadline_days": 500.0}
+OWNED = {"owned": "H100 SXM", "owned_chips": 64}
+LARGE = {"proxy_model": "OLMo-2-7B", "variants": 100, "seeds": 1, "budget_usd": 1e7}
 
 
 @cache
@@ -39,14 +41,25 @@ def shown() -> tuple[Any, Any]:
         {"budget_usd": 20_000.0},
         {"variants": 200, "deadline_days": 1.1, "budget_usd": 20_000.0},
         {"deadline_days": 1.2, "budget_usd": 1e6},
+        OWNED,
+        OWNED | {"owned_chips": 3, "variants": 3},
+        OWNED | {"owned_chips": 20_000, "owned": "MI300X"},
+        LARGE | OWNED,
+        LARGE | OWNED | {"owned": "L40S"},
+        LARGE | OWNED | {"owned": "A100 SXM 80GB", "deadline_days": 7.0},
+        LARGE | OWNED | {"budget_usd": 120_000.0},
+        LARGE | OWNED | {"deadline_days": 1.5, "budget_usd": 120_000.0},
+        LARGE | OWNED | STAYS | {"deadline_days": 350.0, "variants": 900},
+        LARGE | OWNED | STAYS | {"deadline_days": 100.0, "variants": 900},
     ],
 )
 def test_the_page_plans_a_study_as_the_command_does(asked):
     case = USUAL | asked
     named = {("model" if name == "proxy_model" else name): of for name, of in case.items()}
+    named["owned"] = None if case["owned"] == "none" else case["owned"]
     part = plan(Workload.of({"work": "study", **named})).parts[0]
     ways, own = shown()
-    wanted = [own.met, own.usd, ways.taken["chip"], ways.weighed.study.chips, ways.kept]
+    wanted = [own.met, own.usd, ways.taken["chip"], ways.chips, ways.kept]
     wanted += [own.decision, own.helps, own.work, own.steps[8][0], own.steps[6][0]]
     met, usd, chip, chips, kept, decision, helps, work, energy, lever = evaluate(wanted, case)
     assert (met, work) == (part.broken is None, part.work)

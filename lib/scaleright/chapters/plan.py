@@ -58,16 +58,7 @@ OWN = {
         *SERVED,
         *LIMITS,
     ),
-    STUDY: (
-        "proxy_model",
-        "variants",
-        "seeds",
-        "tokens",
-        "deadline_days",
-        "deadline_chance",
-        "data",
-        "region",
-    ),
+    STUDY: ("proxy_model", "variants", "seeds", "tokens", *LIMITS),
 }
 """Works of the reader's own by the words for them in the page's menu, with the parameters that each
 takes beside the budget.

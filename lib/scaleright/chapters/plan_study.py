@@ -1,6 +1,6 @@
 """What the chapter `plan` shows of a study of the reader's own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from scaleright import charts
@@ -9,12 +9,14 @@ from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.experiment_steps import ExperimentSteps
 from scaleright.costs.regional_power import REGIONS
 from scaleright.decisions.ablation_study import NODE_CHIPS
-from scaleright.decisions.build_buy import arrival_days, arrives
+from scaleright.decisions.build_buy import arrives
 from scaleright.decisions.plan_limits import rounded
-from scaleright.decisions.plan_runs import BUY, SPOT
+from scaleright.decisions.plan_runs import BUY, SPOT, to_own
 from scaleright.decisions.plan_study_limits import LOWEST, SURE
-from scaleright.decisions.plan_study_live import Bill, StudyWays
+from scaleright.decisions.plan_study_live import StudyWays
+from scaleright.decisions.plan_study_rows import RENT
 from scaleright.decisions.plan_study_ways import TARGET
+from scaleright.decisions.plan_training_ways import NONE
 from scaleright.decisions.plan_workload import STAYS
 from scaleright.footprint import Footprint, machine, place
 from scaleright.footprint.machines import Machine
@@ -31,7 +33,13 @@ LEVERS = {
     "idle": "keep the cluster busy between jobs",
 }
 """Levers in words, by their names in `plan_study_live.CHANGES`."""
-BARS = {"rented": "rent on demand", "on_spot": "rent on spot", "bought": "buy"}
+BARS = {
+    "rented": "rent on demand",
+    "on_spot": "rent on spot",
+    "bought": "buy",
+    "own": "use what you own",
+    "beside": "use what you own, and others beside",
+}
 LARGEST_TOKENS = 1e12
 """The most tokens of a run that the chapter takes."""
 FIRST = "First the noise between seeds: train one variant three times before the other runs"
@@ -45,32 +53,9 @@ def ways(case: Any, models: Sequence[str]) -> StudyWays:
 
 def own_plan(of: StudyWays) -> OwnPlan:
     """The plan of the reader's own study."""
-    case, weighed, there = of.case, of.weighed, of.there
-    runs, bought, used = case.variants * case.seeds, weighed.bought, weighed.study.chips
-    tokens, days = case.tokens, weighed.days * DAY_S
-    chip, width, spot = of.taken["chip"], of.taken["width"], of.taken["contract"] == SPOT
-    buys, usd, cash = bought > 0, weighed.usd, weighed.cash
-    of_them = charts.phrase(" and use {used:whole} of them")
-    of_them = where(bought > used, of_them, "")
-    rented = where(spot, " on spot", "")
-    decision = where(
-        buys,
-        charts.phrase("Buy {bought:whole} {chip}{of_them}"),
-        charts.phrase("Rent {used:whole} {chip}{rented}"),
-    )
-    decision = decision + charts.phrase(" for {days:duration}, a run on {width}")
-    later = arrives()
-    hours, price, each = weighed.study.hours.total, weighed.study.hour.total, usd / runs
-    because = charts.phrase(
-        "{hours:whole} chip-hours at {price:usd} are the least of the platforms whose architecture"
-        " the fit has seen, in time. A run costs {each:usd}."
-    )
-    life = charts.phrase(
-        " The study takes {usd:usd} of their life; {later}, and their wait is counted in the"
-        " deadline."
-    )
-    because = because + where(buys, life, "")
-    broken, helps = _broken(of), _helps(of)
+    case, there = of.case, of.there
+    runs, tokens, buys = case.variants * case.seeds, case.tokens, of.weighed.bought > 0
+    broken, helps, decision = _broken(of), _helps(of), _decision(of)
     steps = _steps(of, decision)
     return OwnPlan(
         work=charts.phrase(
@@ -78,9 +63,9 @@ def own_plan(of: StudyWays) -> OwnPlan:
             " {tokens:count} tokens"
         ),
         decision=where(there, decision, "This cannot be done as asked"),
-        usd=where(there, cash, of.bill.least("cash")[1]),
+        usd=where(there, of.cash, of.bill.least("cash")[1]),
         per=where(buys, "to buy them", "for the study"),
-        because=where(there, because, "No cluster that is tried keeps it."),
+        because=where(there, _because(of), "No cluster that is tried keeps it."),
         sure=where(there, _sure(of), SURE[0].upper() + SURE[1:] + "."),
         helps=where(there, "Nothing has to give.", broken + " " + helps),
         met=there,
@@ -93,6 +78,62 @@ def own_plan(of: StudyWays) -> OwnPlan:
         },
         questions=_questions(of),
     )
+
+
+def _decision(of: StudyWays) -> Any:
+    """What to do: chips that are owned first."""
+    chip, used, bought = of.taken["chip"], of.weighed.study.chips, of.weighed.bought
+    owned, mine, days = of.owned.chip, of.part.study.chips, of.days * DAY_S
+    some = where(bought > used, charts.phrase(" and use {used:whole} of them"), "")
+    spot = where(of.taken["contract"] == SPOT, " on spot", "")
+    width, variants, whole = of.taken["width"], of.variants, of.case.variants
+    buys = charts.phrase("uy {bought:whole} {chip}{some}")
+    rents = charts.phrase("ent {used:whole} {chip}{spot}")
+    first, beside = (
+        where(bought > 0, buy + buys, rent + rents) for buy, rent in (("B", "R"), ("b", "r"))
+    )
+    use = charts.phrase("Use {used:whole} {chip} that you own")
+    parts = charts.phrase(
+        "Use {mine:whole} {owned} that you own, and beside them {beside} for {variants:whole} of"
+        " {whole:whole} variants:"
+    )
+    alone = where(of.owns, use, first) + " for"
+    return where(of.mixed, parts, alone) + charts.phrase(" {days:duration}, a run on {width}")
+
+
+def _because(of: StudyWays) -> Any:
+    """Why that, in sentences."""
+    case, on, usd = of.case, of.weighed.study, of.usd
+    each, hours, price, later = (
+        usd / (case.variants * case.seeds),
+        on.hours.total,
+        _price(of),
+        arrives(),
+    )
+    parts = where(
+        of.mixed, "Your own chips do what they can do in time for least, and beside them ", ""
+    )
+    idle = (case.owned != NONE) & (case.owned_chips > 0) & ~of.owns
+    unused = charts.phrase(
+        "; the {case.owned_chips:whole} {case.owned} that you own would not, or not for less"
+    )
+    unused = where(idle, unused, "")
+    life = charts.phrase(
+        " The study takes {usd:usd} of their life; {later}, and their wait is counted in the"
+        " deadline."
+    )
+    return charts.phrase(
+        "{parts}{hours:whole} chip-hours at {price:usd} are the least of the platforms whose"
+        " architecture the fit has seen, in time{unused}. A run costs {each:usd}."
+    ) + where(of.weighed.bought > 0, life, "")
+
+
+def _price(of: StudyWays) -> Any:
+    """What an hour of the chips that are taken costs, of owned ones what running them does
+    [USD/h].
+    """
+    running = where(of.owns & ~of.mixed, to_own(of.taken["chip"]).running, 1.0)
+    return of.weighed.study.hour.total * running
 
 
 def _likely(probability: Any) -> Any:
@@ -118,43 +159,46 @@ def _sure(of: StudyWays) -> Any:
     )
 
 
-def _named(cluster: Mapping[str, Any]) -> Any:
-    """A cluster in words."""
-    chip, chips = cluster["chip"], NODE_CHIPS * cluster["nodes"]
-    spot = where(cluster["contract"] == SPOT, " on spot", "")
-    end = where(cluster["paid"] == BUY, " bought for it", spot)
-    return charts.phrase("{chips:whole} {chip}{end}")
+def _named(of: StudyWays, place: Any) -> Any:
+    """The chips of a study, in words."""
+    own, other, _ = of.bill.split(place, of.case.variants)
+    mine, its = of.owned.cluster(own), of.bill.other(other)
+    owned, chip = mine["chip"], its["chip"]
+    held, chips = NODE_CHIPS * mine["nodes"], NODE_CHIPS * its["nodes"]
+    spot = where(its["contract"] == SPOT, " on spot", "")
+    end = where(its["paid"] == BUY, " bought for it", spot)
+    owns = charts.phrase("{held:whole} {owned} that you own")
+    others = charts.phrase("{chips:whole} {chip}{end}")
+    both = owns + where(other >= 0, " and " + others, "")
+    return where(own >= 0, both, others)
 
 
-def _at(bill: Bill, column: str) -> tuple[Any, Any]:
-    """The cluster with the least of a column, in words, and its value there."""
-    found, value = bill.least(column)
-    return _named(bill.cluster(found)), value
+def _at(of: StudyWays, column: str) -> tuple[Any, Any]:
+    """The study with the least of a column, in words, and its value there."""
+    found, value = of.bill.least(column)
+    return _named(of, found), value
 
 
 def _broken(of: StudyWays) -> Any:
     """Which limits no study keeps, and by how much."""
     bill, case = of.bill, of.case
-    (fast, days), (cheap, cash) = _at(bill, "quick"), _at(bill, "cash")
-    over_days, over_usd, stays = (
-        days / case.deadline_days,
-        cash / case.budget_usd,
-        case.data == STAYS,
-    )
-    slow, later = days * DAY_S, arrives()
-    costs = where(stays, "takes", "costs")
-    late = where(stays, arrival_days(0.0), 0.0) + days > case.deadline_days
+    (quick, half), (cheap, cash) = bill.least("quick"), _at(of, "cash")
+    fast, days = _named(of, quick), bill.value("days", quick)
+    over_days, over_usd = days / case.deadline_days, cash / case.budget_usd
+    slow, later, stays = days * DAY_S, arrives(), case.data == STAYS
+    costs, late = where(stays, "takes", "costs"), half > case.deadline_days
     comes = charts.phrase("{later}, and the quickest, on {fast}, then takes {slow:duration}")
     takes = charts.phrase(
         "the quickest, on {fast}, takes {slow:duration}, {over_days:number} times as long"
     )
-    said = where(stays, comes, takes)
+    buys = stays & (bill.split(quick, case.variants)[1] >= 0)
+    said = where(buys, comes, takes)
     time = charts.phrase("the deadline of {case.deadline_days:days}: {said}")
     money = charts.phrase(
         "the budget of {case.budget_usd:usd}: the cheapest, on {cheap}, {costs} {cash:usd},"
         " {over_usd:number} times as much"
     )
-    surest, by = _at(bill, "late")
+    surest, by = _at(of, "late")
     kept, asked = normal_cdf(-by), case.deadline_chance
     unsure = charts.phrase(
         "the deadline of {case.deadline_days:days}: the surest within the budget, {surest},"
@@ -192,20 +236,20 @@ def _changes(of: StudyWays) -> dict[str, tuple[Any, Any, Any]]:
     and whether it helps; of equal ones the first by the name of its parameter comes first.
     """
     case, bill = of.case, of.bill
-    dear, cash = _at(bill, "dear")
-    (near, cost), (_, sure) = _at(bill, "near"), bill.least("sure")
+    dear, cash = _at(of, "dear")
+    (near, cost), (_, sure) = _at(of, "near"), bill.least("sure")
     days = rounded(bill.value("sure_days", bill.least("near")[0]), up=True)
     budget = rounded(cash, up=True)
-    both, over = _at(bill, "both")
+    both, over = _at(of, "both")
     place = bill.least("both")[0]
     wait = maximum(rounded(bill.value("sure_days", place), up=True), case.deadline_days)
     pay = maximum(rounded(bill.value("cash", place), up=True), case.budget_usd)
     more = maximum(wait / case.deadline_days, pay / case.budget_usd) - 1
-    surest, late = _at(bill, "late")
+    surest, late = _at(of, "late")
     chance = floor(100 * normal_cdf(-late)) / 100
     fewer, share = -bill.least("fewer")[1], -bill.least("share")[1]
     tokens = rounded(maximum(case.tokens * share, 1.0), up=False)
-    other, usd = _at(bill, "other")
+    other, usd = _at(of, "other")
     return {
         "budget_usd": (
             charts.phrase("spend {budget:usd}: {dear}"),
@@ -251,14 +295,8 @@ def _changes(of: StudyWays) -> dict[str, tuple[Any, Any, Any]]:
 def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, Any]]:
     """What to do and why, by number of the step."""
     case, on, chip, width = of.case, of.weighed.study, of.taken["chip"], of.taken["width"]
-    runs, region, usd, buys = (
-        case.variants * case.seeds,
-        case.region,
-        of.weighed.usd,
-        of.weighed.bought > 0,
-    )
-    each, places, chips, nodes = on.run_hours, on.places, on.chips, on.chips / NODE_CHIPS
-    price = on.hour.total
+    runs, region, buys = case.variants * case.seeds, case.region, of.weighed.bought > 0
+    each, price, alone = on.run_hours, _price(of), of.owns & ~of.mixed
     drawn, carbon = _footprint(of, region)
     cleaner = _footprint(of, "Sweden")[1]
     quickest = of.quickest_days * DAY_S
@@ -276,22 +314,30 @@ def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, Any]]:
             ),
         ),
         2: (
-            where(
-                buys,
-                charts.phrase(
-                    "Buy them: your data may not leave. An hour of one costs {price:usd}"
-                    " with its price"
-                ),
+            first_case(
+                [
+                    (
+                        buys,
+                        charts.phrase(
+                            "Buy them: your data may not leave. An hour of one costs {price:usd}"
+                            " with its price"
+                        ),
+                    ),
+                    (
+                        alone,
+                        charts.phrase(
+                            "Use the chips that you own: running one costs {price:usd} an hour"
+                        ),
+                    ),
+                ],
                 charts.phrase("{decision}, at {price:usd} an hour of a chip"),
             ),
             _supply(of),
         ),
         3: _size(of),
-        4: (charts.phrase("{chips:whole} {chip}"), _rivals(of)),
+        4: (_hardware(of), _rivals(of)),
         5: (
-            charts.phrase(
-                "{nodes:whole nodes} of eight, {places:whole runs} at once, each on {width}"
-            ),
+            _layout(of),
             "small models need no splitting: more runs side by side beat larger runs in turn",
         ),
         6: _levers(of),
@@ -306,6 +352,27 @@ def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, Any]]:
             + charts.phrase("; the largest cluster that is tried would take {quickest:duration}"),
         ),
     }
+
+
+def _hardware(of: StudyWays) -> Any:
+    """The chips of the study."""
+    chip, chips, owned, held = (
+        of.taken["chip"],
+        of.weighed.study.chips,
+        of.owned.chip,
+        of.part.study.chips,
+    )
+    beside = where(of.mixed, charts.phrase("{held:whole} {owned} and "), "")
+    return beside + charts.phrase("{chips:whole} {chip}")
+
+
+def _layout(of: StudyWays) -> Any:
+    """What a run is put on, and how many there are at once."""
+    chips, places, width = of.weighed.study.chips, of.weighed.study.places, of.taken["width"]
+    nodes = chips / NODE_CHIPS
+    some = charts.phrase("{chips:whole} chips of a server")
+    held = where(nodes < 1, some, charts.phrase("{nodes:whole nodes} of eight"))
+    return charts.phrase("{held}, {places:whole runs} at once, each on {width}")
 
 
 def _size(of: StudyWays) -> tuple[Any, Any]:
@@ -327,7 +394,7 @@ def _size(of: StudyWays) -> tuple[Any, Any]:
 
 def _supply(of: StudyWays) -> Any:
     """Each way with its cost, and why the one that is taken."""
-    usd, spot, buys = of.weighed.usd, of.taken["contract"] == SPOT, of.weighed.bought > 0
+    usd, spot, buys = of.usd, of.taken["contract"] == SPOT, of.weighed.bought > 0
     pauses = where(
         spot,
         "; a server on spot is taken away about once a day (an assumption of this book), and its"
@@ -343,8 +410,20 @@ def _supply(of: StudyWays) -> Any:
     pays = charts.phrase(
         "{said}; a budget has to pay the whole price; the study takes a part of their life"
     )
-    return where(buys, pays, binds) + charts.phrase(
-        "; no API trains variants; the study takes {usd:usd}, half a person who waits included"
+    price, lasts = of.weighed.study.hour.total, of.part.days * DAY_S
+    paid = charts.phrase(
+        "{said}; what they cost to buy is paid already; with it an hour would cost {price:usd}"
+    )
+    done = of.case.variants - of.variants
+    beside = charts.phrase("; those that you own take {done:whole} variants, and {lasts:duration}")
+    each = where(of.mixed, " for each part", "")
+    return (
+        where(buys, pays, where(of.owns & ~of.mixed, paid, binds))
+        + where(of.mixed, beside, "")
+        + charts.phrase(
+            "; no API trains variants; the study takes {usd:usd}, half a person who waits{each}"
+            " included"
+        )
     )
 
 
@@ -360,9 +439,9 @@ def _rivals(of: StudyWays) -> Any:
 
 def _levers(of: StudyWays) -> tuple[Any, Any]:
     """Levers by what they save here, the best first."""
-    usd, buys = of.weighed.usd, of.weighed.bought > 0
+    usd, rents = of.usd, of.taken["paid"] == RENT
     costs = {name: of.changed[name] for name in LEVERS}
-    costs["seller"] = where(buys, NAN, costs["seller"])
+    costs["seller"] = where(rents, costs["seller"], NAN)
     left = {name: where(1 - cost > 0.005, cost, NAN) for name, cost in costs.items()}
     first, said = "", ""
     for _ in LEVERS:
@@ -380,7 +459,7 @@ def _levers(of: StudyWays) -> tuple[Any, Any]:
 
 def _turns(of: StudyWays) -> Any:
     """At which price another platform is cheaper."""
-    chip, usd = of.taken["chip"], of.weighed.usd
+    chip, usd = of.taken["chip"], of.usd
     seen = {name: where(of.seen(name), cost, NAN) for name, cost in of.on.items()}
     other, cost = least(
         {name: where((chip == name) | (it <= usd), NAN, it) for name, it in seen.items()}
@@ -390,12 +469,12 @@ def _turns(of: StudyWays) -> Any:
         "A price of the {chip} that is {gap:percent} higher makes the {other} cheaper"
     )
     same = "Twice the variants cost twice as much; the platform stays the same"
-    return where(cost > 0, dearer, same)
+    return where(of.owns, same, where(cost > 0, dearer, same))
 
 
 def _seeds(of: StudyWays) -> Any:
     """What other numbers of seeds cost."""
-    usd, said = of.weighed.usd, ""
+    usd, said = of.usd, ""
     for seeds, name in ((1, "one"), (2, "two"), (4, "four")):
         cost, words = usd * of.changed[name], f"{seeds} seed{'s' * (seeds > 1)} each: "
         here = words + charts.say(cost, "usd")
@@ -406,14 +485,20 @@ def _seeds(of: StudyWays) -> Any:
 
 def _footprint(of: StudyWays, where_: Any) -> tuple[Any, Any]:
     """Electricity [Wh] and emissions [kg CO2e] of the study in a region."""
-    chip = choose(
-        {name: vars(machine(name, "training")) for name in cluster_chips()}, of.taken["chip"]
-    )
+    chips = {name: vars(machine(name, "training")) for name in cluster_chips()}
     grid = choose({name: vars(place(name)) for name in dict.fromkeys((*REGIONS, "Sweden"))}, where_)
-    drawn = Machine(**{name: getattr(chip, name) for name in Machine.__dataclass_fields__})
     there = Place(**{name: getattr(grid, name) for name in Place.__dataclass_fields__})
-    made = Footprint.of(drawn, of.weighed.study.hours.total, 1.0, there)
-    return made.energy.watt_hours, made.carbon.total
+
+    def made(name: Any, hours: Any) -> tuple[Any, Any]:
+        chip = choose(chips, name)
+        drawn = Machine(**{name: getattr(chip, name) for name in Machine.__dataclass_fields__})
+        it = Footprint.of(drawn, hours, 1.0, there)
+        return it.energy.watt_hours, it.carbon.total
+
+    last = made(of.taken["chip"], of.weighed.study.hours.total)
+    part = made(of.owned.chip, of.part.study.hours.total)
+    drawn, carbon = (one + where(of.mixed, more, 0.0) for one, more in zip(last, part, strict=True))
+    return drawn, carbon
 
 
 def _questions(of: StudyWays) -> dict[int, Any]:
@@ -438,6 +523,8 @@ def _questions(of: StudyWays) -> dict[int, Any]:
         " -p budget_usd={case.budget_usd:typed} -p deadline_days={case.deadline_days:typed}"
         ' -p deadline_chance={case.deadline_chance:typed} -p data="{case.data}"'
     )
-    taken = of.there & (case.tokens <= LARGEST_TOKENS) & (days <= of.deadline_days)
-    study, planet = where(taken, study, whole), where(of.there, planet, whole)
+    owned = charts.phrase(' -p owned="{case.owned}" -p owned_chips={case.owned_chips:typed}')
+    whole = whole + where((case.owned != NONE) & (case.owned_chips > 0), owned, "")
+    taken = of.there & ~of.owns & (case.tokens <= LARGEST_TOKENS) & (days <= of.deadline_days)
+    study, planet = where(taken, study, whole), where(of.there & ~of.mixed, planet, whole)
     return dict.fromkeys(range(1, 10), study) | {8: planet}

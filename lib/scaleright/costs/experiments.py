@@ -132,8 +132,10 @@ def whole_runs_in_turn(variants, seeds, survive, halvings, reused, failed, place
     """
     turns = 0.0
     for rung in range(MOST_HALVINGS + 1):
-        runs = _runs(variants, seeds, rung, survive) / (1 - failed)
         share = _share(rung, survive, halvings, reused)
+        if isinstance(share, float) and share == 0:
+            continue  # known to be beyond the last cut
+        runs = _runs(variants, seeds, rung, survive) / (1 - failed)
         turns = turns + whole_above(runs / places) * share
     return turns
 
@@ -147,8 +149,10 @@ def whole_runs_trained(variants, seeds, survive, halvings, reused):
     """
     trained = 0.0
     for rung in range(MOST_HALVINGS + 1):
-        runs = _runs(variants, seeds, rung, survive)
-        trained = trained + runs * _share(rung, survive, halvings, reused)
+        share = _share(rung, survive, halvings, reused)
+        if isinstance(share, float) and share == 0:
+            continue  # known to be beyond the last cut
+        trained = trained + _runs(variants, seeds, rung, survive) * share
     return trained
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scaleright.decisions.ablation_study import NODE_CHIPS
-from scaleright.decisions.build_buy import arrival_days, arrives, bought_as
+from scaleright.decisions.build_buy import arrives, bought_as
 from scaleright.decisions.plan_parts import (
     Asked,
     Part,
@@ -18,7 +18,7 @@ from scaleright.decisions.plan_parts import (
     many,
     percent,
 )
-from scaleright.decisions.plan_runs import BUY, SPOT, bought_for, early, running_share
+from scaleright.decisions.plan_runs import BUY, SPOT, bought_for, running_share
 from scaleright.decisions.plan_study_limits import unmet_study
 from scaleright.decisions.plan_study_ways import Found, options_of
 from scaleright.decisions.plan_training import compute_optimal_tokens
@@ -64,8 +64,7 @@ def _part(found: Found, work: str) -> Part:
         kept = f"{in_words(within)} to stay within {usd(of.budget_usd)} ({chance(within)})"
         sure = f"{kept}; {sure}"
     if of.deadline_days:
-        spread = float(options.spread[place])
-        kept = float(normal_cdf(early(days, spread, of.deadline_days, found.bought)))
+        kept = float(normal_cdf(options.early(of.deadline_days)[place]))
         sure = f"{in_words(kept)} to be done in {of.deadline_days:g} days ({chance(kept)}); {sure}"
     runs = (of.variants or 0) * of.seeds
     number = f"{usd(cost)} for the study, {usd(cost / runs)} a run"
@@ -177,7 +176,8 @@ def _supply(found: Found) -> Step:
             f"{int(it['chips']):,} {mine['accelerator']} that you own take {mine['variants']:,} of"
             f" {found.of.variants:,} variants, and {duration(it['days'] * DAY_S)}"
         )
-    reasons.append(f"the bill is {usd(found.usd)}, half a person who waits included")
+    each = " for each part" if len(found.parts) > 1 else ""
+    reasons.append(f"the bill is {usd(found.usd)}, half a person who waits{each} included")
     return Step(says, reasons, found.asked({"study.usd": now["usd"]}))
 
 
@@ -219,9 +219,7 @@ def _rivals(found: Found) -> list[tuple[str, float, bool]]:
     other, best = found.options.other, dict[str, int]()
     whole = np.array([row["variants"] == found.question.whole for row in other.rows], bool)
     late = NormalDist().inv_cdf(found.of.deadline_chance)
-    sure = other.days * np.exp(late * other.spread) + np.where(
-        other.bought > 0, arrival_days(late), 0.0
-    )
+    sure = other.sure_days(late)
     soon = whole & (other.usd > 0) & (sure <= (found.of.deadline_days or np.inf))
     for n in map(int, np.flatnonzero(soon)):
         chip = str(other.rows[n]["accelerator"])
@@ -326,7 +324,7 @@ def _energy(found: Found) -> Step:
 def _change(found: Found) -> Step:
     told, rivals = [], [of for of in _rivals(found) if of[2] and of[1] > found.usd]
     says = "Twice the variants cost twice as much; the platform stays the same."
-    if rivals and len(found.parts) == 1:
+    if rivals and not found.owned_chips:
         gap = rivals[0][1] / found.usd - 1
         says = (
             f"A price of the {found.row['accelerator']} that is {percent(gap)} higher makes the"

@@ -8,7 +8,7 @@ import numpy as np
 from scaleright.decisions.build_buy import arrives
 from scaleright.decisions.plan_limits import LIFTED, rounded, soonest, unmet
 from scaleright.decisions.plan_parts import Part, Relaxation, chance, count
-from scaleright.decisions.plan_runs import BUY, SPOT, early
+from scaleright.decisions.plan_runs import BUY, SPOT
 from scaleright.decisions.plan_study_ways import FREE, NODE_CHIPS, Options, Question, options_of
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.formulas import lookup, search
@@ -38,11 +38,10 @@ def unmet_study(question: Question, options: Options, work: str) -> Part:
     if not there.any():
         return _nowhere(question, work)
     deadline, budget = of.deadline_days or FREE, of.budget_usd or FREE
-    sure = options.sure_days(of.deadline_chance)
-    fast, cheap = options.best(there, options.days), options.best(there, options.cash)
-    cash, days = options.cash, options.days
-    broken = []
-    if days[fast] + options.wait_days(0.5)[fast] > deadline:
+    sure, half = (options.sure_days(it) for it in (of.deadline_chance, 0.5))
+    fast, cheap = options.best(there, half), options.best(there, options.cash)
+    cash, broken = options.cash, []
+    if half[fast] > deadline:
         broken.append(_late(options, fast, deadline))
     if cash[cheap] > budget:
         costs = "takes" if of.data == STAYS else "costs"
@@ -110,7 +109,7 @@ def _lifted(question: Question) -> list[Relaxation]:
 def _surest(of: Workload, options: Options, paid: np.ndarray) -> tuple[int, float]:
     """The place of the surest of those that can be paid, and its chance to be in time [1]."""
     # by how many standard deviations it is early
-    by = early(options.days, options.spread, of.deadline_days, options.bought)
+    by = options.early(of.deadline_days or FREE)
     at = options.best(paid, -by + 1e3)
     return at, float(normal_cdf(by[at]))
 

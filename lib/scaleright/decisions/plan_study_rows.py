@@ -29,13 +29,34 @@ from scaleright.units import figure
 
 RENT, OWN = "rent", "own"
 """How chips are paid, beside `BUY`."""
+FEWEST = 4
+"""Variants from which on a study may be parted."""
 WIDTHS = ("1 chip", "2 chips", "4 chips", "8 chips", "16 chips")
 """What a run may be put on."""
 ON_DEMAND = "on demand"
 IDLE = 0.1
 """Share of a cluster's time between jobs, as the chapter has it [1]."""
+OWN_NODES = (
+    *(chips / NODE_CHIPS for chips in range(1, NODE_CHIPS)),
+    *range(1, 17),
+    *(20, 24, 28, 32, 40, 48, 56, 64),
+)
+"""Nodes of chips that are owned already: as rented ones, any few, and a part of one."""
+PARTS = (1 / 64, 1 / 32, *(part / 24 for part in range(1, 24)))
+"""Shares of the variants that chips that are owned may take beside others."""
 NEARLY = 1e-9
 """By how much rounding alone may move a count."""
+
+
+@lookup
+def parted(whole: Any) -> list[Any]:
+    """Numbers of variants that owned chips may take of so many, from four on: two at least on
+    either side.
+
+    >>> [int(of) for of in parted(96)][:6], parted(8)[-1]
+    ([2, 3, 4, 8, 12, 16], 6)
+    """
+    return [maximum(minimum(floor(whole * share + 0.5), whole - 2), 2.0) for share in PARTS]
 
 
 @lookup

@@ -26,15 +26,18 @@ from scaleright.decisions.ablation_study import (
 )
 from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.plan_parts import Asked
-from scaleright.decisions.plan_runs import BUY, SPOT, read_at
+from scaleright.decisions.plan_runs import BUY, SPOT, early, read_at
 from scaleright.decisions.plan_study_rows import (
+    FEWEST,
     IDLE,
     ON_DEMAND,
     OWN,
+    OWN_NODES,
     RENT,
     WIDTHS,
     Weighed,
     idle_share,
+    parted,
     pauses,
 )
 from scaleright.decisions.plan_workload import STAYS, Workload
@@ -43,14 +46,6 @@ from scaleright.quantity import given
 from scaleright.training.layout import training_format
 from scaleright.units import figure
 
-OWN_NODES = (
-    *(chips / NODE_CHIPS for chips in range(1, NODE_CHIPS)),
-    *range(1, 17),
-    *(20, 24, 28, 32, 40, 48, 56, 64),
-)
-"""Nodes of chips that are owned already: as rented ones, any few, and a part of one."""
-PARTS = 12
-"""Ways to part the variants between chips that are owned and others, evenly and by ratios."""
 LONGEST_DAYS = 365.0
 """The longest deadline that the chapter takes [d]."""
 FREE = 1e12
@@ -171,6 +166,11 @@ class Clusters:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def sure_days(self, late: float) -> np.ndarray:
+        """How long each takes [d], later than in the middle by so many standard deviations."""
+        wait = np.where(self.bought > 0, arrival_days(late), 0.0)
+        return wait + self.days * np.exp(late * self.spread)
+
 
 @lookup
 def clusters(
@@ -203,7 +203,7 @@ class Options:
     """Whole studies beside each other: on chips that are owned, on others, or on both at once.
 
     own, other : the clusters of either kind; first, second : the row of each, -1 for none
-    usd, cash, days, spread : of the whole, as of `Clusters`
+    usd, cash, days : of the whole, as of `Clusters`: half a person waits for each part
     allowed : of platforms whose architecture the fit has seen, if there is one
     """
 
@@ -214,7 +214,6 @@ class Options:
     usd: np.ndarray
     cash: np.ndarray
     days: np.ndarray
-    spread: np.ndarray
     allowed: np.ndarray
 
     @classmethod
@@ -223,44 +222,45 @@ class Options:
         of, whole, mine = question.of, question.whole, question.owned
         chips = [it for it in question.names if of.accelerator in {None, it}]
         many = [it for it in OWN_NODES if it * NODE_CHIPS <= of.owned_chips] if mine else []
-        parts = [whole, *(parted(whole) if mine and mixed else ())]
+        mixed = bool(mixed and mine and whole >= FEWEST)
+        parts = [whole, *(dict.fromkeys(map(int, parted(whole))) if mixed else ())]
         own = clusters(question, OWN, [mine] if mine else [], many, parts)
         paid = BUY if of.data == STAYS else RENT
         rest = [whole, *(whole - part for part in parts[1:])]
         other = clusters(question, paid, chips, NODES, dict.fromkeys(rest))
-        first, second = _pairs(own, other, whole)
+        first, second = _pairs(of, own, other, whole)
 
         def of_both(name: str, none: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-            # a row more stands for none, where the place is -1
-            mine, its = (np.append(getattr(of, name), none) for of in (own, other))
-            return mine[first], its[second]
+            return _at(getattr(own, name), first, none), _at(getattr(other, name), second, none)
 
-        twice = np.minimum(*of_both("waiting"))  # who waits for both parts waits once
-        usd, cash = (np.add(*of_both(name)) - twice for name in ("usd", "cash"))
-        days, spread = (np.maximum(*of_both(name)) for name in ("days", "spread"))
+        usd, cash = (np.add(*of_both(name)) for name in ("usd", "cash"))
         there = usd > 0
         seen = there & np.logical_and(*of_both("seen", 1.0))
         allowed = seen if seen.any() else there
-        return cls(own, other, first, second, usd, cash, days, spread, allowed)
+        return cls(own, other, first, second, usd, cash, np.maximum(*of_both("days")), allowed)
 
     def alone(self, name: str) -> np.ndarray:
         """Something of `Clusters` for those on chips of one kind; of the second for others."""
-        mine, its = (np.append(getattr(of, name), np.nan) for of in (self.own, self.other))
-        return np.where(self.second < 0, mine[self.first], its[self.second])
+        mine = _at(getattr(self.own, name), self.first, np.nan)
+        return np.where(self.second < 0, mine, _at(getattr(self.other, name), self.second, np.nan))
 
     def sure_days(self, chance: float) -> np.ndarray:
-        """Within which time each is done with so much certainty [d]."""
+        """Within which time each part of each is done with so much certainty [d]."""
         late = NormalDist().inv_cdf(chance)
-        return self.wait_days(chance) + self.days * np.exp(late * self.spread)
+        mine, its = self.own.sure_days(late), self.other.sure_days(late)
+        return np.maximum(_at(mine, self.first, 0.0), _at(its, self.second, 0.0))
+
+    def early(self, deadline_days: float) -> np.ndarray:
+        """By how many standard deviations the less sure part of each is early [1]."""
+        mine, its = (
+            early(of.days, of.spread, deadline_days, of.bought > 0) for of in (self.own, self.other)
+        )
+        return np.minimum(_at(mine, self.first, np.inf), _at(its, self.second, np.inf))
 
     @property
     def bought(self) -> np.ndarray:
         """Whether chips are bought for it [truth value]."""
-        return np.append(self.other.bought, 0)[self.second] > 0
-
-    def wait_days(self, chance: float) -> np.ndarray:
-        """Days until chips are there that are bought, with so much certainty [d]."""
-        return np.where(self.bought, arrival_days(NormalDist().inv_cdf(chance)), 0.0)
+        return _at(self.other.bought, self.second, 0.0) > 0
 
     def within(self, of: Workload) -> np.ndarray:
         """Those within the deadline, as surely as is asked, and the budget."""
@@ -302,49 +302,38 @@ class Options:
         return found
 
 
-def _pairs(own: Clusters, other: Clusters, whole: int) -> tuple[np.ndarray, np.ndarray]:
-    """First and second row of every study: alone, then together where they add up to the whole."""
-    first, second = [], []
-    mine, its = ([row["variants"] for row in of.rows] for of in (own, other))
-    alone = [n for n, part in enumerate(mine) if part == whole]
-    beside = [n for n, part in enumerate(its) if part == whole]
-    first += [np.array(alone, int), np.full(len(beside), -1)]
-    second += [np.full(len(alone), -1), np.array(beside, int)]
+def _at(values: np.ndarray, places: np.ndarray, none: float) -> np.ndarray:
+    """Values at places, of which -1 stands for none."""
+    return np.append(values, none)[places]
+
+
+def _pairs(
+    of: Workload, own: Clusters, other: Clusters, whole: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """First and second row of every study: alone, then together where they add up to the whole. For
+    each part that owned chips may take, the cheapest in time, the cheapest, and the quickest of
+    either kind: as their costs add, no others do it for less.
+    """
+    mine, its = (np.array([row["variants"] for row in it.rows], int) for it in (own, other))
+    alone, beside = (np.flatnonzero(part == whole) for part in (mine, its))
+    pairs = [(int(at), -1) for at in alone] + [(-1, int(at)) for at in beside]
+    late, soon = NormalDist().inv_cdf(of.deadline_chance), of.deadline_days or FREE
+    price = other.cash if of.data == STAYS else other.usd
+    in_time = own.sure_days(late) <= soon, other.sure_days(late) <= soon
     for part in sorted(set(mine) - {whole}):
-        here = np.array(_cheapest_widths(own, part), int)
-        there = np.flatnonzero(np.array(its) == whole - part)
-        there = there[other.usd[there] > 0]
-        first.append(np.repeat(here, len(there)))
-        second.append(np.tile(there, len(here)))
-    return np.concatenate(first), np.concatenate(second)
-
-
-def _cheapest_widths(own: Clusters, part: int) -> list[int]:
-    """Of each number of nodes for so many variants the row on which these cost least, and the one
-    on which they take least time.
-    """
-    found: dict[tuple[str, float], int] = {}
-    for n, row in enumerate(own.rows):
-        if row["variants"] != part or not own.usd[n] > 0:
-            continue
-        for name, of in (("usd", own.usd), ("days", own.days)):
-            key = name, row["nodes"]
-            if key not in found or of[n] < of[found[key]]:
-                found[key] = n
-    return sorted(set(found.values()))
-
-
-@lookup
-def parted(whole: int) -> list[int]:
-    """Numbers of variants that owned chips may take of so many, two at least on either side.
-
-    >>> parted(5), parted(3), parted(200)[:6]
-    ([2, 3], [], [2, 3, 5, 7, 11, 16])
-    """
-    if whole < 4:
-        return []
-    even, few = (of(2, whole - 2, PARTS) for of in (np.linspace, np.geomspace))
-    return sorted({round(float(of)) for of in (*even, *few)})
+        here = (mine == part) & (own.usd > 0)
+        there = (its == whole - part) & (other.usd > 0) & other.seen
+        for (one, another), costs in (
+            ((here & in_time[0], there & in_time[1]), (own.usd, price)),
+            ((here, there), (own.usd, price)),
+            ((here, there), (own.days, other.days)),
+        ):
+            if one.any() and another.any():
+                least = (np.where(*it, np.inf) for it in ((one, costs[0]), (another, costs[1])))
+                mine_at, its_at = (int(np.argmin(it)) for it in least)
+                pairs.append((mine_at, its_at))
+    first, second = np.array(pairs, int).reshape(-1, 2).T
+    return first, second
 
 
 @dataclass(frozen=True)
@@ -364,11 +353,14 @@ class Found:
     @classmethod
     def at(cls, question: Question, options: Options, place: int) -> Self:
         """That of one of the options."""
-        of, parts = question.of, []
-        soon = float(np.exp(-NormalDist().inv_cdf(of.deadline_chance) * options.spread[place]))
-        wait = float(options.wait_days(of.deadline_chance)[place])
+        of, parts, late = question.of, [], NormalDist().inv_cdf(question.of.deadline_chance)
         for paid, row in options.pieces(place):
             if of.deadline_days:
+                wait = arrival_days(late) if paid == BUY else 0.0
+                clusters_, at = (
+                    (options.own, options.first) if paid == OWN else (options.other, options.second)
+                )
+                soon = float(np.exp(-late * clusters_.spread[at[place]]))
                 days = figure(min((of.deadline_days - wait) * soon, LONGEST_DAYS), 6)
                 row = {**row, "deadline_days": days}
             now = read_at(_wanted(question), row)
@@ -422,14 +414,12 @@ class Found:
         """What all of it costs with something changed, as the chapter bills hours [USD]: the rented
         part on the cluster that is best then.
         """
-        usd, wait = [], []
+        usd = 0.0
         for paid, row, _ in self.parts:
             study = self.question.mine.study if paid == "rent" else self.question.on
             case = {**row, **self.changed(row, change)}
-            found = read_at({"usd": study.usd, "wait": study.cost.waiting_usd}, case)
-            usd.append(float(found["usd"]))
-            wait.append(float(found["wait"]))
-        return sum(usd) - (min(wait) if len(wait) > 1 else 0.0)
+            usd += float(read_at({"usd": study.usd}, case)["usd"])
+        return usd
 
     def asked(self, figures: Mapping[str, float], **other: Any) -> list[Asked]:
         """The question to the chapter, which takes as many nodes as are cheapest in time: none
