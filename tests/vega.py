@@ -9,6 +9,7 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 import vl_convert
+from scaleright.charts.expressions import names_of
 
 _CELL, _ROW = "¦", "¶"
 _IN_A_TEXT = 40
@@ -82,7 +83,7 @@ def _levels(
     Vega defines the signals of a group before its data, and ranks anew all that is behind a signal
     that reads what comes later, along each of the ways that lead there: without end for thousands.
     """
-    sets = {r["name"]: r for r in rows}
+    sets = {f"data {r['name']}": r for r in rows}  # which may be called as a signal
     texts = {
         name: [r.get("when", "true"), *(formula["expr"] for formula in r["formulas"])]
         for name, r in sets.items()
@@ -93,23 +94,24 @@ def _levels(
     for name in TopologicalSorter(read).static_order():
         later = name not in sets
         level[name] = max((level[of] + (later and of in sets) for of in read[name]), default=0)
-    found: list[tuple[list[dict], list[dict]]] = [([], []) for _ in range(1 + max(level.values()))]
+    found: list[tuple[list[dict], list[dict]]] = [
+        ([], []) for _ in range(1 + max(level.values(), default=0))
+    ]
     for name, expression in expressions.items():
         found[level[name]][0].append({"name": name, "update": expression})
     for name, r in sets.items():
         asked = {"type": "filter", "expr": r.get("when", "true")}
         formulas = [{"type": "formula"} | formula for formula in r["formulas"]]
         found[level[name]][1].append(
-            {"name": name, "values": r["values"], "transform": [asked, *formulas]}
+            {"name": r["name"], "values": r["values"], "transform": [asked, *formulas]}
         )
     return found
 
 
 def _used(expression: str) -> set[str]:
-    """The signals and the sets of rows that an expression may read."""
+    """The signals and the sets of rows that an expression reads."""
     sets = re.findall(r"data\('(\w+)'\)", expression)
-    bare = re.sub(r"'(?:[^'\\]|\\.)*'|datum\.\w+", "", expression)
-    return {*sets, *re.findall(r"[A-Za-z_$][\w$]*", bare)}
+    return {*(f"data {name}" for name in sets), *names_of(expression)}
 
 
 def _group(

@@ -22,6 +22,7 @@ from scaleright.decisions.plan_runs import (
     Ways,
     most_tokens,
     runs_of,
+    to_own,
 )
 from scaleright.decisions.plan_training_found import wait_days
 from scaleright.decisions.plan_workload import LEAVES, Workload
@@ -253,7 +254,10 @@ def _fewer(
     if isinstance(runs, Runs):
         mine = there & _of_contract(runs, ways)
         more = np.array([row["tokens"] for row in ways.rows]) / asked
-        every = most_tokens(asked, more, ways, left, of.budget_usd or np.inf)
+        chips = [row["accelerator"] for row in ways.rows]
+        price = {name: to_own(name).price.value for name in dict.fromkeys(chips)}
+        each = np.array([price[name] for name in chips])
+        every = most_tokens(asked, more, ways, each, left, of.budget_usd or np.inf)
         at = _place(-every, mine)
         tokens = rounded(float(every[at]), up=False) if mine.any() and every[at] > 0 else 0.0
         return _on_fewer(amount, tokens, named_run(ways, at)) if tokens >= amount.least else None

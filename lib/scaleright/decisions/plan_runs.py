@@ -152,17 +152,19 @@ def _free_of_contract(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @lookup
-def most_tokens(tokens: Any, more: Any, run: Any, left_days: Any, budget_usd: Any) -> Any:
+def most_tokens(
+    tokens: Any, more: Any, run: Any, chip_usd: Any, left_days: Any, budget_usd: Any
+) -> Any:
     """On how many tokens a run keeps its time and its budget; 0 where what it buys is too dear.
 
     tokens, more : of the whole run, as it would take at a small batch [token], and those that it
         takes over them [1]
-    run : its days, usd and cash; left_days, budget_usd : what there is
+    run : its days, usd and the chips bought; chip_usd : the price of one of these [USD]
+    left_days, budget_usd : what there is
     """
     exponent = float(laws()[CRITICAL[0]]["exponent"])
     share = minimum(minimum(left_days / run.days, budget_usd / run.usd), 1.0)
-    dear = (run.cash > run.usd) & (run.cash > budget_usd)
-    some = (share > 0) & ~dear
+    some = (share > 0) & (run.bought * chip_usd <= budget_usd)
     return where(some, tokens * share_of_tokens(where(some, share, 1.0), more, exponent), 0.0)
 
 

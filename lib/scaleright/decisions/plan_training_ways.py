@@ -332,6 +332,7 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
     open_any = any_own | (there & any_main & paid.seen)
     leaving = any_own & mine | (there & asked & rented & seen)
     few = {"tokens": case.tokens, "more": plan.more, "run": paid, "budget_usd": case.budget_usd}
+    few["chip_usd"] = to_own(here.chip).price
     surely = case.deadline_days - where(buys, of.wait, 0.0)
     most = most_tokens(**few, left_days=left)
     most_surely = most_tokens(**few, left_days=surely * exp(-of.deviations * paid.spread))
