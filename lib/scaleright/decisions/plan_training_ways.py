@@ -331,11 +331,10 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
     counted = main & seen
     open_any = any_own | (there & any_main & paid.seen)
     leaving = any_own & mine | (there & asked & rented & seen)
-    few = {"tokens": case.tokens, "more": plan.more, "run": paid, "budget_usd": case.budget_usd}
-    few["chip_usd"] = to_own(here.chip).price
+    few = case.tokens, plan.more, paid, to_own(here.chip).price
     surely = case.deadline_days - where(buys, of.wait, 0.0)
-    most = most_tokens(**few, left_days=left)
-    most_surely = most_tokens(**few, left_days=surely * exp(-of.deviations * paid.spread))
+    most = most_tokens(*few, left, case.budget_usd)
+    most_surely = most_tokens(*few, surely * exp(-of.deviations * paid.spread), case.budget_usd)
     fp8 = here.setting(case, grid, FP8)
     other = PaidRun.of(fp8, fp8.plan(here.way), buys)
     in_fp8 = counted & (precision != FP8) & other.there & (other.days <= left)
