@@ -8,10 +8,11 @@ from scaleright import charts
 from scaleright.charts import Display
 from scaleright.charts.busy import utilization_source
 from scaleright.charts.live import Controls
+from scaleright.costs.rent import usd_per_hour_to_win
 from scaleright.costs.serving import Kinds, Month, Ways, usd_per_month
 from scaleright.costs.serving_choices import Found, ServingChoices
 from scaleright.costs.token_offers import median_over, offers_sheet
-from scaleright.costs.tokens import usd_per_full_hour
+from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.serving_options import ASK_API, OWN_IT, RENT_IT, ServingOptions
 from scaleright.inference.demand import Busy, usual_peaks
 from scaleright.inference.node_speed import NodeSpeed
@@ -97,7 +98,9 @@ def _beats(case: Any, options: ServingOptions, busy: Busy) -> Any:
     which rent that would be the cheapest way.
     """
     speed, (_, owned, _), (even, own_even), _, (hour, _) = options.taken.found
-    fair = usd_per_full_hour(speed.tokens_per_s, options.best.usd) * busy.share
+    # a million tokens at a dollar an hour: their hours
+    hours = usd_per_million_tokens(1.0, speed.tokens_per_s, busy.share)
+    fair = usd_per_hour_to_win(options.best.usd, hours)
     owning = where(owned > 0, charts.phrase(", owning it {own_even:load}"), "")
     beats = charts.phrase("Renting {case.accelerator} beats the API {even:load}{owning}")
     bare = charts.phrase(

@@ -23,6 +23,22 @@ def rent_usd_per_year(usd_per_hour, hours_per_day):
     return usd_per_hour * hours_per_day * DAYS_PER_YEAR
 
 
+@closed_form(rival_usd=POSITIVE, chip_hours=POSITIVE, fixed_usd=NON_NEGATIVE)
+def usd_per_hour_to_win(rival_usd, chip_hours, fixed_usd=0.0):
+    """Price of an hour below which work on rented accelerators costs less than a rival [USD/h].
+
+    Parameters
+    ----------
+    rival_usd : the rival's bill for the same work [USD]
+    chip_hours : that the work takes on the accelerators [h], the bill at a dollar an hour
+    fixed_usd : of their bill, what does not hang on the price of an hour [USD]
+
+    >>> usd_per_hour_to_win(100.0, 40.0, 20.0)
+    2.0
+    """
+    return (rival_usd - fixed_usd) / chip_hours
+
+
 @closed_form(
     flop=NON_NEGATIVE, peak_flops=POSITIVE, utilization=FRACTION, usd_per_hour=NON_NEGATIVE
 )

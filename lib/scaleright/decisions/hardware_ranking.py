@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, accelerators, model
+from scaleright.catalog import accelerator, model
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
+from scaleright.costs.rent import usd_per_hour_to_win
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import candidate_rows
+from scaleright.decisions.left_out import NO_ENGINE, newer, no_engine, unpriced
 from scaleright.formulas import search
 from scaleright.inference.curves import curves
 from scaleright.inference.demand import Demand, requests_of
@@ -215,7 +217,7 @@ def published_speeds(rows: pd.DataFrame, name: str, request: tuple[float, float]
 
 @search
 def left_out_ways(case: Any, usd_per_million: float) -> pd.DataFrame:
-    """Accelerators for data centers, released since `LEFT_OUT_SINCE`, that no recent listing makes
+    """Accelerators for data centers, released since `left_out.SINCE`, that no recent listing makes
     a candidate: why, what is known of their price, and what an hour of each would have to cost to
     serve as cheaply as the cheapest candidate; nan where that is unknown.
 
@@ -228,23 +230,21 @@ def left_out_ways(case: Any, usd_per_million: float) -> pd.DataFrame:
     """
     load = requests_of(case.traffic, case.input_tokens, case.output_tokens, case.cached_share)
     demand, rows = Demand.of(case), []
-    for name, chip in accelerators().items():
-        since = chip.released and chip.released.year >= LEFT_OUT_SINCE
-        new = since and chip.segment == "data center" and chip.status == "shipping"
-        if not new or name in candidate_rows():
+    for name, chip in newer().items():
+        if name in candidate_rows():
             continue
         last = hour(name) if "on demand" in contracts(name) else None
-        why = f"no price of an hour since {last.until}" if last else "nobody lists an hour of it"
-        wins = np.nan
-        if chip.kind != "GPU" or not (chip.memory_bytes and chip.scale_up_bytes_per_s):
-            why += ", and no engine of it is known"
+        why, wins = unpriced(name), np.nan
+        if no_engine(chip):
+            why += NO_ENGINE
         elif engines_in(case.model, name, case.precision)[1]:
             known = Engines.of([case.model], [name])
             served = case.model, name, case.precision
             speed = node_speed(known, *served, load, case.pace_tokens_per_s, demand)
             busy = demand.busy(speed.seated, load, case.utilization)
-            per_hour = usd_per_million_tokens(1.0, speed.tokens_per_s, busy.share)
-            wins = usd_per_million / float(evaluate([per_hour], {})[0])
+            # a million tokens at a dollar an hour: their hours
+            hours = usd_per_million_tokens(1.0, speed.tokens_per_s, busy.share)
+            wins = float(usd_per_hour_to_win(usd_per_million, *evaluate([hours], {})))
         owned = OwnedHour.of(owned_terms(name, case.setting), False, case.utilization)
         rows.append((name, why, last.usd if last else np.nan, float(owned.usd), wins))
     columns = ["accelerator", "why it is left out", LAST_LISTED, OWNED, TO_WIN]
@@ -252,5 +252,4 @@ def left_out_ways(case: Any, usd_per_million: float) -> pd.DataFrame:
     return ordered(found, TO_WIN, ascending=False, ignore_index=True)
 
 
-LEFT_OUT_SINCE = 2023
 LAST_LISTED, OWNED, TO_WIN = "last listed [USD/h]", "owned [USD/h]", "to win, at most [USD/h]"

@@ -67,6 +67,7 @@ class Ways:
         does, and takes [d], NaN where it does not run; whether the fit has seen its architecture;
         whether its chips are owned
     billed : what it costs as the chapter has it, hours of owned chips with their purchase [USD]
+    hours : chip-hours, also of runs that have no price [h]
     spread : standard deviation of the logarithm of its time [1]
     margin : share of a deadline that it may take in the middle to keep it as surely as is asked [1]
     cash, bought : what a budget has to pay, of chips that are bought their whole price [USD]; how
@@ -83,6 +84,7 @@ class Ways:
     cash: np.ndarray
     bought: np.ndarray
     billed: np.ndarray
+    hours: np.ndarray
 
     def best(self, allowed: np.ndarray) -> int | None:
         """The place of the cheapest of those allowed, of those that cost the same the soonest, and
@@ -126,6 +128,7 @@ class Ways:
                 "cash",
                 "bought",
                 "billed",
+                "hours",
             )
         )
         return cls([row for of in every for row in of.rows], *arrays)
@@ -172,7 +175,7 @@ def most_tokens(
 class PaidRun:
     """A run as a plan pays for it.
 
-    usd, days, seen, owned, spread, cash, bought, billed : as of `Ways`, here quantities
+    usd, days, seen, owned, spread, cash, bought, billed, hours : as of `Ways`, here quantities
     there : whether it is possible, and gets done within `LONGEST` even if it is interrupted far
         more often than usual
     """
@@ -185,6 +188,7 @@ class PaidRun:
     cash: Any
     bought: Any
     billed: Any
+    hours: Any
     there: Any
 
     @classmethod
@@ -214,11 +218,12 @@ class PaidRun:
             cash,
             bought,
             run.usd,
+            run.hours.total,
             there,
         )
 
 
-_PAID = ("usd", "days", "seen", "owned", "spread", "cash", "bought", "billed")
+_PAID = ("usd", "days", "seen", "owned", "spread", "cash", "bought", "billed", "hours")
 
 
 def _truth(value: Any) -> Any:

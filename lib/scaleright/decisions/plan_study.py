@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from scaleright.decisions import left_out
 from scaleright.decisions.ablation_study import NODE_CHIPS
 from scaleright.decisions.build_buy import arrives, bought_as
 from scaleright.decisions.plan_parts import (
@@ -242,9 +243,15 @@ def _hardware(found: Found) -> Step:
     named = " and ".join(
         f"{int(now['chips']):,} {row['accelerator']}" for _, row, now in found.parts
     )
+    told = told or ["no other platform does it in time"]
+    if not found.of.accelerator:
+        told.append(left_out.told(left_out.of_trainings()))
+    if found.unsold is not None:
+        row, price = found.unsold
+        told.append(left_out.wins(int(row["nodes"] * NODE_CHIPS), row["accelerator"], price))
     return Step(
         f"{named}.",
-        told or ["no other platform does it in time"],
+        told,
         found.asked({"study.chips": found.now("chips")}),
     )
 

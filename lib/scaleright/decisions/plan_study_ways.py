@@ -4,6 +4,7 @@ rented on demand or on spot beside them, or bought where data may not leave.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from statistics import NormalDist
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ import numpy as np
 from scaleright.catalog import model
 from scaleright.costs import pretraining
 from scaleright.costs.experiment_steps import ExperimentSteps, widths
+from scaleright.costs.rent import usd_per_hour_to_win
 from scaleright.decisions.ablation_evidence import per_tenfold
 from scaleright.decisions.ablation_study import (
     NODE_CHIPS,
@@ -25,6 +27,7 @@ from scaleright.decisions.ablation_study import (
     Study,
 )
 from scaleright.decisions.build_buy import arrival_days
+from scaleright.decisions.left_out import unsold
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_runs import BUY, SPOT, early, read_at
 from scaleright.decisions.plan_study_rows import (
@@ -174,13 +177,20 @@ class Clusters:
 
 @lookup
 def clusters(
-    question: Question, paid: str, chips: Iterable[str], nodes: Iterable[float], parts: Iterable
+    question: Question,
+    paid: str,
+    chips: Iterable[str],
+    nodes: Iterable[float],
+    parts: Iterable,
+    unsold: bool = False,
 ) -> Clusters:
     """Clusters of so many nodes of some chips, for each number of variants.
 
     paid : "rent", on demand or on spot; "own", what is there already; `BUY`
+    unsold : whether they are on spot, which nobody lists, at a dollar an hour
     """
     contracts = (ON_DEMAND, SPOT) if paid == RENT else (ON_DEMAND,)
+    contracts = (SPOT,) if unsold else contracts
     rows: list[dict[str, Any]] = [
         {"accelerator": chip, "run_on": width, "contract": contract, "nodes": float(many)}
         | {"variants": part, "idle": idle_share(contract, width)}
@@ -193,7 +203,8 @@ def clusters(
         wanted[name] = getattr(of, name)
     wanted |= {"share": question.share, "fewer": question.fewer}
     case = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
-    found = read_at(wanted, case | {"way": paid}) if rows else dict.fromkeys(wanted, np.array([]))
+    case |= {"way": paid, "rent_usd_per_hour": float(unsold)}
+    found = read_at(wanted, case) if rows else dict.fromkeys(wanted, np.array([]))
     at = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
     return Clusters(rows, **at | {"seen": at["seen"].astype(bool)})
 
@@ -398,6 +409,24 @@ class Found:
         low, high = (sum(now[end] for *_, now in self.parts) for end in ("low", "high"))
         whole = self.usd / sum(now["usd"] for *_, now in self.parts)
         return low * whole, high * whole
+
+    @cached_property
+    def unsold(self) -> tuple[Mapping[str, Any], float] | None:
+        """The study in time on spot, which nobody lists for its chip, that would win at the highest
+        price of an hour, and that price [USD/h]; None where there is none.
+        """
+        of, question = self.of, self.question
+        names = unsold(SPOT, question.names)
+        if of.accelerator or of.data == STAYS or not names:
+            return None
+        every = clusters(question, RENT, names, NODES, [question.whole], unsold=True)
+        late = NormalDist().inv_cdf(of.deadline_chance)
+        soon = every.sure_days(late) <= (of.deadline_days or np.inf)
+        hours = every.usd - every.waiting
+        price = usd_per_hour_to_win(self.usd, hours, every.waiting)
+        price = np.where(every.seen & soon & (hours > 0), price, 0.0)
+        at = int(np.argmax(price))
+        return (every.rows[at], float(price[at])) if price[at] > 0 else None
 
     def now(self, name: str) -> float:
         """What that part gives."""

@@ -9,13 +9,14 @@ import numpy as np
 
 from scaleright.catalog import model
 from scaleright.costs.cluster_grid import CLUSTERS
+from scaleright.costs.rent import usd_per_hour_to_win
 from scaleright.decisions.build_buy import arrival_days
-from scaleright.decisions.plan_runs import Ways, waiting_share
+from scaleright.decisions.plan_runs import SPOT, Ways, waiting_share
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.decisions.post_training_choice import OFFERED
 from scaleright.formulas import lookup
 from scaleright.transformer import active_parameters, training_flop
-from scaleright.units import si, usd
+from scaleright.units import HOURS_PER_DAY, si, usd
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,22 @@ def following(found: Found) -> int | None:
     other = np.array([row["accelerator"] != found.row["accelerator"] for row in found.ways.rows])
     limits = within(found.ways, found.of) & sold(found.ways, found.of.data == STAYS)
     return pick(found.ways, limits & other & found.ways.seen, found.of)
+
+
+@lookup
+def unsold(found: Found) -> tuple[int, float] | None:
+    """The place of the run in time on spot, which nobody lists for its chip, that would win at the
+    highest price of an hour, and that price [USD/h]; None where there is none.
+    """
+    of, ways = found.of, found.ways
+    days = ways.hours / [row["chips"] * HOURS_PER_DAY for row in ways.rows]
+    spot = np.array([row["contract"] == SPOT for row in ways.rows])
+    there = spot & ~(ways.usd > 0) & (days <= left_days(of) * ways.margin) & ways.seen
+    least = ways.best(within(ways, of) & ways.seen)
+    if of.data == STAYS or least is None or not there.any():
+        return None
+    at = int(np.argmin(np.where(there, ways.hours, np.inf)))
+    return at, float(usd_per_hour_to_win(ways.usd[least], ways.hours[at]))
 
 
 @lookup

@@ -9,10 +9,18 @@ import numpy as np
 from scaleright import scaling_laws as laws
 from scaleright.catalog import accelerator, model
 from scaleright.costs.platforms import BATCHES
+from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import arrival_days, arrives
 from scaleright.decisions.plan_limits import measured
 from scaleright.decisions.plan_parts import Asked, Step, chance, count, in_words, percent
-from scaleright.decisions.plan_runs import NEAR, SPOT, Runs, cluster_asked, law_asked, waiting_share
+from scaleright.decisions.plan_runs import (
+    NEAR,
+    SPOT,
+    Runs,
+    cluster_asked,
+    law_asked,
+    waiting_share,
+)
 from scaleright.decisions.plan_training_found import (
     Found,
     binds,
@@ -22,8 +30,10 @@ from scaleright.decisions.plan_training_found import (
     following,
     left_days,
     limits_of,
+    owns,
     pick,
     sold,
+    unsold,
     within,
 )
 from scaleright.decisions.plan_workload import LEAVES, STAYS
@@ -181,8 +191,9 @@ def hardware(found: Found) -> Step:
     if trains and (alike := _advised(found)) is not None:
         asked.append(alike)
     says, many = f"{chips:,} {chip}.", _how_many(found)
+    left = _left_out(found)
     if other is None:
-        return Step(says, [many, "no other platform does it within the limits"], asked)
+        return Step(says, [many, "no other platform does it within the limits", *left], asked)
     then, days, paid = (
         found.ways.rows[other],
         float(found.ways.days[other]),
@@ -217,7 +228,18 @@ def hardware(found: Found) -> Step:
             f"{'' if trains else sold_in(found, unseen)}, but no run on that architecture was"
             " fitted: try it before you sign"
         )
-    return Step(says, reasons, asked)
+    return Step(says, reasons + left, asked)
+
+
+def _left_out(found: Found) -> list[str]:
+    """What is left out and why, in words: chips, and a contract that nobody lists for one."""
+    if found.of.accelerator or owns(found.of):
+        return []  # by the reader's own choice
+    told = [left_out.told(left_out.of_tunings() if found.of.tunes else left_out.of_trainings())]
+    if (run := unsold(found)) is not None:
+        row, price = found.ways.rows[run[0]], run[1]
+        told.append(left_out.wins(row["chips"], row["accelerator"], price))
+    return told
 
 
 @search

@@ -205,13 +205,15 @@ class Tunings:
             for chip, chips in rows
         ]
         wanted = {"usd": paid.usd, "days": paid.days, "cash": paid.cash, "seen": graph.seen}
-        wanted |= {"spread": paid.spread, "bought": paid.bought}
+        wanted |= {"spread": paid.spread, "bought": paid.bought, "hours": paid.bill.chip_hours}
         case = {name: np.array([row[name] for row in told]) for name in ("accelerator", "chips")}
         asked = self.case(amount) | case | {"how": self.how}
         found = read_at(wanted, asked) if told else dict.fromkeys(wanted, np.array([]))
         found = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
-        there = (found["usd"] > 0) & (self.buys | _no_minutes(rows, found["days"]))
+        lasts = self.buys | _no_minutes(rows, found["days"])
+        there = lasts & (found["usd"] > 0)
         found |= {of: np.where(there, found[of], np.nan) for of in ("usd", "days", "cash")}
+        found["hours"] = np.where(lasts, found["hours"], np.nan)
         found |= {"seen": found["seen"].astype(bool), "owned": np.full(len(rows), own)}
         return Ways(told, margin=np.ones(len(rows)), billed=found["usd"], **found)
 
