@@ -109,11 +109,11 @@ def told(why: Mapping[str, str]) -> str:
 
 
 @lookup
-def wins(chips: int, name: str, usd_per_hour: float, contract: str = "on spot") -> str:
+def wins(chips: int, name: str, usd_per_hour: float, contract: str = " on spot") -> str:
     """At which price of an hour so many chips would win that nobody lists so, in words.
 
     >>> wins(16, "GB300", 4.5)
     'nobody lists the GB300 on spot: 16 of them would win below $4.50 an hour each'
     """
     price = f"{chips:,} of them would win below {usd(usd_per_hour)} an hour each"
-    return f"nobody lists the {name} {contract}: {price}"
+    return f"nobody lists the {name}{contract}: {price}"

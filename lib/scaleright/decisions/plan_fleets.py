@@ -115,6 +115,18 @@ class Fleets:
         """The accelerators."""
         return tuple(self.equal)
 
+    def of_chips(self, chips: Sequence[str]) -> tuple[SimpleNamespace, DayChoices]:
+        """The case on other accelerators, and the rows of these."""
+        tables = DayChoices.of([self.values["model"]], list(chips))
+        case = SimpleNamespace(**vars(self.ways.one.case))
+        case.requests_per_day = self.case.requests_per_day
+        if case.lengths:
+            terms = tables.traces[self.values["trace"]]
+            mean = float(terms["input_tokens"]), float(terms["output_tokens"])
+            equal = _equal(tables, self.case, chips, mean, self.lengths)
+            case.worth = {chip: {"worth": it} for chip, it in equal.items()}
+        return case, tables
+
     def row(self, place: int) -> dict[str, Any]:
         """The case of a row of the ways, as the chapter has it."""
         rows = rows_of(self.chips)

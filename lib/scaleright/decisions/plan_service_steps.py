@@ -9,6 +9,7 @@ import numpy as np
 
 from scaleright.catalog import model as shape
 from scaleright.costs.regional_power import power_price
+from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import (
     COLOCATION,
     CONTRACTS,
@@ -33,8 +34,10 @@ from scaleright.decisions.plan_parts import (
     many,
     percent,
 )
+from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_service_levers import levers as levers_of
 from scaleright.decisions.plan_service_limits import thresholds
+from scaleright.decisions.plan_unlisted import UnlistedDay, unlisted
 from scaleright.decisions.plan_workload import (
     EASY,
     HARD,
@@ -49,6 +52,7 @@ from scaleright.formulas import lookup, search
 from scaleright.inference.energy import measured_format
 from scaleright.market import yearly_drift
 from scaleright.ops import where
+from scaleright.quantity import given
 from scaleright.units import (
     DAYS_PER_YEAR,
     HOURS_PER_DAY,
@@ -139,6 +143,24 @@ class Found:
         return compared(
             self.of, self.model, self.row, request, self.house if self.way == OWN else ""
         )
+
+    @cached_property
+    def unlisted(self) -> list[str]:
+        """Below which price of an hour chips would win that nobody lists, in words."""
+        if RENT in self.barred:
+            return []
+        case, tables = self.fleets.of_chips(unlisted())
+        cost, chip = self.ways[self.way], given("unlisted", unlisted()[0])
+        day, told = UnlistedDay.of(case, tables, chip, cost, may=True), []
+        wanted = {"chips": day.chips, "usd": day.usd_per_hour, "lent": day.lent}
+        for name in unlisted():
+            found = read_at(wanted, {"unlisted": name})
+            if found["usd"] > 0:
+                fast = f" (how fast it is: {found['lent']})" if found["lent"] else ""
+                told.append(
+                    left_out.wins(int(found["chips"]), name, float(found["usd"]), "") + fast
+                )
+        return told
 
     @cached_property
     def api(self) -> Api:
@@ -399,6 +421,8 @@ def hardware(found: Found) -> Step:
     used = (found.now("engines") - found.of.spare_engines) * found.now("chips")
     told += [why for why in (beside.sized(name, used),) if why]
     told.append(beside.says(name, found.fleets.chips))
+    if not found.of.accelerator:
+        told += [left_out.told(left_out.of_services()), *found.unlisted]
     return Step(says, told, [_day(found, **figures), beside.asked])
 
 
