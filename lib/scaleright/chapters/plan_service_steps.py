@@ -8,6 +8,7 @@ from scaleright.catalog import model as shape
 from scaleright.charts.busy import engine_size
 from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.regional_power import REGIONS, power_price
+from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import (
     API,
     COLOCATION,
@@ -22,7 +23,8 @@ from scaleright.decisions.build_buy import (
 from scaleright.decisions.plan_fleets import SMALL
 from scaleright.decisions.plan_service_levers import LADDER_CHIPS, LADDER_MODELS, LEAST
 from scaleright.decisions.plan_service_steps import metered, size_of
-from scaleright.decisions.plan_workload import right_share
+from scaleright.decisions.plan_unlisted import UnlistedDay, unlisted
+from scaleright.decisions.plan_workload import STAYS, right_share
 from scaleright.decisions.service_changes import (
     QUARTER,
     QUICKER,
@@ -35,7 +37,7 @@ from scaleright.decisions.service_changes import (
     Changed,
 )
 from scaleright.footprint import Footprint, Machine, Place, machines, place
-from scaleright.market import yearly_drift
+from scaleright.market import BEST, yearly_drift
 from scaleright.ops import first_case, floor, maximum, minimum, where
 from scaleright.quantity import choose, least
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY
@@ -45,11 +47,13 @@ Step = tuple[Any, Any]
 
 
 class Offered(NamedTuple):
-    """What the page offers beside the ways: rows of a day, models, and what an API asks a year if
-    half of each prompt were cached, or for a smaller model [USD/year].
+    """What the page offers beside the ways: rows of a day, and of one on accelerators that nobody
+    lists, models, and what an API asks a year if half of each prompt were cached, or for a smaller
+    model [USD/year].
     """
 
     tables: DayChoices
+    unlisted: DayChoices
     models: Sequence[str]
     half: Any
     small: Any
@@ -63,7 +67,7 @@ def own_steps(case: Any, ways: ServiceWays, decision: Any, of: Offered) -> dict[
         1: _demand(case, ways),
         2: _supply(case, ways, decision),
         3: _size(case, of.models),
-        4: _hardware(case, ways),
+        4: _hardware(case, ways, of.unlisted),
         5: _layout(ways),
         6: _levers(case, ways, changed, of),
         7: _measure(ways, owned),
@@ -132,7 +136,7 @@ def _size(case: Any, models: Sequence[str]) -> Step:
     return row.says, row.told
 
 
-def _hardware(case: Any, ways: ServiceWays) -> Step:
+def _hardware(case: Any, ways: ServiceWays, unlisted_: DayChoices) -> Step:
     of, name = ways.taken, ways.best[0]
     chip, weights, lent = of.case.accelerator, of.fleet.weights.precision, of.fleet.lent
     own = charts.phrase("{chip}, in {weights}, on which this costs least")
@@ -145,7 +149,21 @@ def _hardware(case: Any, ways: ServiceWays) -> Step:
     told = charts.phrase(
         "an engine of {each:whole chips} serves {per_s:number} requests a second when full"
     )
-    return where(name == API, api, own), told + rented + where(lent == "", "", how)
+    told = told + rented + where(lent == "", "", how)
+    return where(name == API, api, own), told + _left_out(case, ways, unlisted_)
+
+
+def _left_out(case: Any, ways: ServiceWays, tables: DayChoices) -> Any:
+    """What is left out and why, and what chips would have to cost that nobody lists."""
+    usd, told = ways.best[1] / DAYS_PER_YEAR, "; " + left_out.told(left_out.of_services())
+    may = (case.data != STAYS) & (usd < float("inf"))
+    for name in unlisted():
+        day = UnlistedDay.of(ways.taken.case, tables, name, usd, may)
+        chips, price, lent = day.chips, day.usd_per_hour, day.lent
+        fast = where(lent == "", "", charts.phrase(" (how fast it is: {lent})"))
+        wins = charts.phrase(left_out.WINS.format(name=name, contract=""))
+        told = told + where(price > 0, "; " + wins + fast, "")
+    return where(case.accelerator == BEST, told, "")
 
 
 def _layout(ways: ServiceWays) -> Step:

@@ -15,6 +15,7 @@ NAMED = 2
 """How many that are left out for one reason are named; the others are counted."""
 NO_ENGINE = ", and no engine of it is known"
 NO_DAY = "a day of a service is not known on it"
+ON_SPOT = " on spot"
 ONE_SELLER = "a card in slots that one seller lists"
 
 
@@ -108,12 +109,19 @@ def told(why: Mapping[str, str]) -> str:
     return f"left out: {', '.join(said)}"
 
 
+WINS = (
+    "nobody lists the {name}{contract}: {{chips:whole}} of them would win below {{price:usd}} an"
+    " hour each"
+)
+"""At which price of an hour so many chips would win that nobody lists so, as a page fills it in."""
+
+
 @lookup
-def wins(chips: int, name: str, usd_per_hour: float, contract: str = " on spot") -> str:
-    """At which price of an hour so many chips would win that nobody lists so, in words.
+def wins(chips: int, name: str, usd_per_hour: float, contract: str = ON_SPOT) -> str:
+    """The same in words.
 
     >>> wins(16, "GB300", 4.5)
     'nobody lists the GB300 on spot: 16 of them would win below $4.50 an hour each'
     """
-    price = f"{chips:,} of them would win below {usd(usd_per_hour)} an hour each"
-    return f"nobody lists the {name}{contract}: {price}"
+    said = WINS.format(name=name, contract=contract)
+    return said.replace("{chips:whole}", f"{chips:,}").replace("{price:usd}", usd(usd_per_hour))
