@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -61,7 +62,8 @@ def test_the_page_plans_a_study_as_the_command_does(asked):
     ways, own = shown()
     wanted = [own.met, own.usd, ways.taken["chip"], ways.chips, ways.kept]
     wanted += [own.decision, own.helps, own.work, own.steps[8][0], own.steps[6][0]]
-    met, usd, chip, chips, kept, decision, helps, work, energy, lever = evaluate(wanted, case)
+    wanted.append(own.steps[4][1])
+    met, usd, chip, chips, kept, decision, helps, work, energy, lever, why = evaluate(wanted, case)
     assert (met, work) == (part.broken is None, part.work)
     if part.broken:
         assert usd == pytest.approx(part.figures["usd"], rel=5e-4)
@@ -76,3 +78,5 @@ def test_the_page_plans_a_study_as_the_command_does(asked):
     assert f"to be done in {case['deadline_days']:g} days ({sure})" in part.sure
     assert f"{energy}." == part.steps[7].says
     assert f"{lever}." == part.steps[5].says
+    left = re.compile("left out[^;]*|nobody lists the[^;]*")
+    assert left.findall(why) == left.findall("; ".join(part.steps[3].because))

@@ -1,5 +1,6 @@
 """A training run of the reader's own: the page of a plan decides what the command does."""
 
+import re
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,7 @@ CASE: dict[str, Any] = {
     "owned": "none",
     "owned_chips": 0,
 }
+LEFT_OUT = re.compile("left out[^;]*|nobody lists the[^;]*")
 ASKED = {"trained_model": "model", "trained_on": "accelerator"}
 
 
@@ -52,13 +54,14 @@ def test_the_page_trains_as_the_command_does(change):
         ASKED.get(name, name): of for name, of in values.items() if of not in {"none", "cheapest"}
     }
     part = plan(Workload.of({"work": "train", **told})).parts[0]
-    wanted = [own.decision, own.met, own.usd, own.sure, own.helps, own.steps[4][0]]
-    decision, met, usd, sure, helps, hardware = evaluate(wanted, values, strangers=True)
+    wanted = [own.decision, own.met, own.usd, own.sure, own.helps, *own.steps[4]]
+    decision, met, usd, sure, helps, hardware, why = evaluate(wanted, values, strangers=True)
     assert (str(decision), bool(met)) == (part.decision, part.broken is None)
     cash = part.figures.get("cash_usd", part.figures["usd"])
     assert figure(float(usd), 3) == figure(cash, 3)
     if part.broken is None:
         assert str(hardware) == part.steps[3].says
+        assert LEFT_OUT.findall(str(why)) == LEFT_OUT.findall("; ".join(part.steps[3].because))
         chance = part.sure.split("(")[1].split(")")[0]
         assert f"({chance})" in str(sure) or chance == "over 99 %"
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from functools import cache
 from pathlib import Path
@@ -87,6 +88,9 @@ def test_the_page_decides_what_the_command_does(of):
     assert because.split(" within ")[0].lower() in part.because.lower()
     assert str(lever).replace(".0 %", " %") == part.steps[5].says.rstrip(".")
     (why,) = evaluate([own.steps[9][1]], of)  # other amounts of work, and sooner
+    left = re.compile("left out[^;]*|nobody lists the[^;]*")
+    (told,) = evaluate([own.steps[4][1]], of)
+    assert left.findall(str(told)) == left.findall("; ".join(part.steps[3].because))
     for word in " ".join(part.steps[8].because).split():
         assert not word.startswith("$") or word in str(why)
 

@@ -24,9 +24,9 @@ from scaleright.decisions.build_buy import (
     ServiceWays,
     lead_months,
 )
+from scaleright.decisions.left_out import unlisted
 from scaleright.decisions.plan_fleets import SMALL
 from scaleright.decisions.plan_limits import rounded
-from scaleright.decisions.plan_unlisted import unlisted
 from scaleright.decisions.plan_workload import right_share
 from scaleright.information import NINETY
 from scaleright.market import BEST, Hosts

@@ -23,7 +23,6 @@ from scaleright.decisions.build_buy import (
 from scaleright.decisions.plan_fleets import SMALL
 from scaleright.decisions.plan_service_levers import LADDER_CHIPS, LADDER_MODELS, LEAST
 from scaleright.decisions.plan_service_steps import metered, size_of
-from scaleright.decisions.plan_unlisted import UnlistedDay, unlisted
 from scaleright.decisions.plan_workload import STAYS, right_share
 from scaleright.decisions.service_changes import (
     QUARTER,
@@ -36,6 +35,7 @@ from scaleright.decisions.service_changes import (
     WAITING,
     Changed,
 )
+from scaleright.decisions.unlisted_days import UnlistedDay
 from scaleright.footprint import Footprint, Machine, Place, machines, place
 from scaleright.market import BEST, yearly_drift
 from scaleright.ops import first_case, floor, maximum, minimum, where
@@ -157,7 +157,7 @@ def _left_out(case: Any, ways: ServiceWays, tables: DayChoices) -> Any:
     """What is left out and why, and what chips would have to cost that nobody lists."""
     usd, told = ways.best[1] / DAYS_PER_YEAR, "; " + left_out.told(left_out.of_services())
     may = (case.data != STAYS) & (usd < float("inf"))
-    for name in unlisted():
+    for name in left_out.unlisted():
         day = UnlistedDay.of(ways.taken.case, tables, name, usd, may)
         chips, price, lent = day.chips, day.usd_per_hour, day.lent
         fast = where(lent == "", "", charts.phrase(" (how fast it is: {lent})"))

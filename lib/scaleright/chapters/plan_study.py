@@ -8,6 +8,7 @@ from scaleright.chapters.plan import NAN, STUDY, OwnPlan, weighed
 from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.experiment_steps import ExperimentSteps
 from scaleright.costs.regional_power import REGIONS
+from scaleright.decisions import left_out
 from scaleright.decisions.ablation_study import NODE_CHIPS
 from scaleright.decisions.build_buy import arrives
 from scaleright.decisions.plan_limits import rounded
@@ -434,7 +435,10 @@ def _rivals(of: StudyWays) -> Any:
         new = where(of.seen(name), "", " (no published run was on its architecture)")
         here = name + ": " + charts.say(cost, "usd") + new
         said = where(name == "", said, where(said == "", here, said + "; " + here))
-    return where(said == "", "no other platform does it in time", said)
+    chip, chips, price = of.unsold
+    wins = charts.phrase("; " + left_out.WINS.format(name="{chip}", contract=left_out.ON_SPOT))
+    told = "; " + left_out.told(left_out.of_trainings()) + where(price > 0, wins, "")
+    return where(said == "", "no other platform does it in time", said) + told
 
 
 def _levers(of: StudyWays) -> tuple[Any, Any]:

@@ -15,8 +15,9 @@ from scaleright.costs.pretraining import people_usd, pretraining_usd, project
 from scaleright.costs.pretraining_doubts import Doubts
 from scaleright.costs.pretraining_run import Run
 from scaleright.costs.regional_power import REGIONS
-from scaleright.costs.rent import compute_usd
+from scaleright.costs.rent import compute_usd, usd_per_hour_to_win
 from scaleright.costs.whole_runs import TYPICAL
+from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import arrival_days, arrives, bought_as
 from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
 from scaleright.decisions.plan_limits import SURE
@@ -42,10 +43,21 @@ from scaleright.decisions.plan_training_ways import (
 )
 from scaleright.decisions.plan_workload import IN_REGION, STAYS
 from scaleright.decisions.two_chips import errors_in_common, spread_apart
+from scaleright.decisions.unlisted_runs import seconds_of_page, unlisted_hours, untested
 from scaleright.footprint import Footprint, Machine
 from scaleright.information import expected_loss, probability_cheaper, spread_between
 from scaleright.market import BEST, matmul_chips
-from scaleright.ops import first_case, item, log, maximum, minimum, normal_cdf, where
+from scaleright.ops import (
+    exp,
+    first_case,
+    item,
+    log,
+    maximum,
+    minimum,
+    normal_cdf,
+    normal_quantile,
+    where,
+)
 from scaleright.quantity import at, choose, least, look_up
 from scaleright.training.layout import usual_sequence
 from scaleright.transformer import training_flop
@@ -497,8 +509,29 @@ def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
         + told
         + next_
         + where(of.buys & then.there, waiting, "")
-        + where(rash, unseen, ""),
+        + where(rash, unseen, "")
+        + _left_out(ways, of),
     )
+
+
+def _left_out(ways: TrainingWays, of: Taken) -> Any:
+    """What is left out and why, and what a chip would have to cost that nobody lists on spot."""
+    place = ways.place("unsold_hours")
+    hours, chips, chip = ways.figure("unsold_hours", place), place.chips, place.chip
+    price = usd_per_hour_to_win(ways.figure("cost", of.place), hours)
+    wins = charts.phrase("; " + left_out.WINS.format(name="{chip}", contract=left_out.ON_SPOT))
+    told = "; " + left_out.told(left_out.of_trainings()) + where(place.there, wins, "")
+    case, chips, usd = ways.case, of.place.chips, ways.figure("cost", of.place)
+    for name in left_out.unlisted():
+        row = seconds_of_page(MODELS).row(case.model, name)
+        step_s = item(row.seconds, of.place.way)
+        hours = unlisted_hours(of.setting, step_s, chips, of.plan.batch)
+        sure = hours / (24.0 * chips) * exp(normal_quantile(case.deadline_chance) * of.paid.spread)
+        there = (case.data != STAYS) & (sure <= case.deadline_days)
+        price = usd_per_hour_to_win(usd, hours)
+        said = charts.phrase("; " + left_out.WINS.format(name=name, contract=""))
+        told = told + where(there, said + untested(name), "")
+    return where((ways.case.trained_on == BEST) & ~of.own, told, "")
 
 
 ENDS = ("low", "high")

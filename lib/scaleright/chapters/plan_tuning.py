@@ -12,6 +12,8 @@ from scaleright.chapters.plan import NAN, POST_TRAINING, TUNING, OwnPlan, weighe
 from scaleright.costs.clusters import CARDS
 from scaleright.costs.platform_terms import rents_to_tune
 from scaleright.costs.regional_power import REGIONS
+from scaleright.costs.rent import usd_per_hour_to_win
+from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import arrives, bought_as
 from scaleright.decisions.plan_runs import BUY, SERVER_CHIPS, SPOT, early
 from scaleright.decisions.plan_tuning import MOST_LABELS, USUAL
@@ -394,7 +396,16 @@ def _hardware(told: Told) -> tuple[Any, Any]:
     untried = where(guess.there & (guess.cost < mine), untried, "")
     least = where(ways.there, "the cheapest in time", "the cheapest, but not within the limits")
     why = least + counts + where(rival.there, next_, none) + untried
-    return told.named, why
+    return told.named, why + _left_out(told)
+
+
+def _left_out(told: Told) -> Any:
+    """What is left out and why, and what a chip would have to cost that nobody lists on spot."""
+    of = told.ways.beside["unsold_hours"]
+    chips, chip, price = of.chips, of.chip, usd_per_hour_to_win(told.ways.usd, of.cost)
+    wins = charts.phrase("; " + left_out.WINS.format(name="{chip}", contract=left_out.ON_SPOT))
+    said = "; " + left_out.told(left_out.of_tunings()) + where(of.there, wins, "")
+    return where(told.ways.how == OWN, "", said)
 
 
 def _layout(told: Told) -> tuple[Any, Any]:

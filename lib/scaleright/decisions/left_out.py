@@ -11,6 +11,8 @@ from scaleright.units import usd
 
 SINCE = 2023
 """Year of release from which on a chip that is left out is named."""
+WEIGHED_SINCE = 2024
+"""Year of release from which on a plan weighs one that nobody lists."""
 NAMED = 2
 """How many that are left out for one reason are named; the others are counted."""
 NO_ENGINE = ", and no engine of it is known"
@@ -62,6 +64,21 @@ def unsold(contract: str, names: Iterable[str]) -> tuple[str, ...]:
 def no_engine(chip: Accelerator) -> bool:
     """Whether no engine of a chip is known, whatever an hour of it costs."""
     return chip.kind != "GPU" or not (chip.memory_bytes and chip.scale_up_bytes_per_s)
+
+
+@lookup
+def unlisted() -> tuple[str, ...]:
+    """Accelerators that would be weighed if somebody listed an hour of them.
+
+    >>> unlisted()
+    ('GB200', 'MI355X')
+    """
+    return tuple(
+        name
+        for name, chip in newer().items()
+        if chip.released.year >= WEIGHED_SINCE and unpriced(name) and not no_engine(chip)
+        if chip.scale_out_bytes_per_s
+    )
 
 
 @lookup

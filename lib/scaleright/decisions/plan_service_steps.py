@@ -37,7 +37,6 @@ from scaleright.decisions.plan_parts import (
 from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_service_levers import levers as levers_of
 from scaleright.decisions.plan_service_limits import thresholds
-from scaleright.decisions.plan_unlisted import UnlistedDay, unlisted
 from scaleright.decisions.plan_workload import (
     EASY,
     HARD,
@@ -47,6 +46,7 @@ from scaleright.decisions.plan_workload import (
     scored,
     smallest_for,
 )
+from scaleright.decisions.unlisted_days import UnlistedDay
 from scaleright.footprint import Footprint, machine, place
 from scaleright.formulas import lookup, search
 from scaleright.inference.energy import measured_format
@@ -149,11 +149,11 @@ class Found:
         """Below which price of an hour chips would win that nobody lists, in words."""
         if RENT in self.barred:
             return []
-        case, tables = self.fleets.of_chips(unlisted())
-        cost, chip = self.ways[self.way], given("unlisted", unlisted()[0])
+        case, tables = self.fleets.of_chips(left_out.unlisted())
+        cost, chip = self.ways[self.way], given("unlisted", left_out.unlisted()[0])
         day, told = UnlistedDay.of(case, tables, chip, cost, may=True), []
         wanted = {"chips": day.chips, "usd": day.usd_per_hour, "lent": day.lent}
-        for name in unlisted():
+        for name in left_out.unlisted():
             found = read_at(wanted, {"unlisted": name})
             if found["usd"] > 0:
                 fast = f" (how fast it is: {found['lent']})" if found["lent"] else ""

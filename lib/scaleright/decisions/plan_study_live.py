@@ -13,9 +13,11 @@ from typing import Any, Self
 
 from scaleright.costs import pretraining
 from scaleright.costs.experiment_steps import ExperimentSteps
+from scaleright.costs.rent import usd_per_hour_to_win
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.ablation_evidence import per_tenfold
 from scaleright.decisions.ablation_study import NODE_CHIPS, NODES, Decision, Desk, Range
+from scaleright.decisions.left_out import unsold
 from scaleright.decisions.plan_runs import BUY, NEAR, SPOT, early, to_own
 from scaleright.decisions.plan_study_rows import (
     FEWEST,
@@ -199,6 +201,8 @@ class StudyWays:
     kept, within : chance to be in time, and to stay within the budget [1]
     deadline_days : by which the chapter has to be done with it in the middle [d]
     changed : what it costs with each of `CHANGES` over what it costs now [1]
+    unsold : the chip that would win on spot, where nobody lists it, at the highest price of an
+        hour, how many of it, and that price [USD/h]; NaN where there is none
     """
 
     case: Any
@@ -225,6 +229,7 @@ class StudyWays:
     within: Any
     deadline_days: Any
     changed: Mapping[str, Any]
+    unsold: tuple[Any, Any, Any]
 
     @classmethod
     def of(cls, case: Any, steps: ExperimentSteps) -> Self:
@@ -282,6 +287,7 @@ class StudyWays:
             probability_cheaper(cash, case.budget_usd, spread),
             deadline,
             _changed(case, steps, (taken, variants), (mine, mixed), deadline),
+            _unsold(Limits(case, late), steps, usd),
         )
 
     @property
@@ -487,6 +493,23 @@ def _others(
     for name in steps.names:
         columns[_column(name)] = soon & (cluster["chip"] == name), it.usd
     return columns
+
+
+def _unsold(of: Limits, steps: ExperimentSteps, usd: Any) -> tuple[Any, Any, Any]:
+    """What would win on spot, where nobody lists it, as of `StudyWays`; usd : the study [USD]."""
+    names, row = unsold(SPOT, steps.names), given("unsold_study", 0.0)
+    cluster = _cluster(names, row)
+    it, _ = _weighed(of.case, steps, **cluster, rent_usd_per_hour=1.0)
+    soon = it.sure_days(of.late) <= of.case.deadline_days
+    hours = it.usd - it.waiting  # at a dollar an hour
+    price = usd_per_hour_to_win(usd, hours, it.waiting)
+    there = (cluster["contract"] == SPOT) & ~of.stays & it.seen & soon & (price > 0)
+    many = len(names) * len(WIDTHS) * len(PAID) * len(NODES)
+    columns = {"price": (there, -1.0 * price)}
+    found = _over("unsold_studies", row, many, columns, of.case.weighed)["price"]
+    place = place_of_least(found)
+    taken = _cluster(names, maximum(place, 0.0))
+    return taken["chip"], NODE_CHIPS * taken["nodes"], -1.0 * _item(found, place)
 
 
 def _beside(

@@ -182,15 +182,16 @@ def clusters(
     chips: Iterable[str],
     nodes: Iterable[float],
     parts: Iterable,
-    unsold: bool = False,
+    rent_usd_per_hour: float = 0.0,
 ) -> Clusters:
     """Clusters of so many nodes of some chips, for each number of variants.
 
     paid : "rent", on demand or on spot; "own", what is there already; `BUY`
-    unsold : whether they are on spot, which nobody lists, at a dollar an hour
+    rent_usd_per_hour : a price of theirs on spot alone, such as where nobody lists it, 0 for what
+        is listed [USD/h]
     """
     contracts = (ON_DEMAND, SPOT) if paid == RENT else (ON_DEMAND,)
-    contracts = (SPOT,) if unsold else contracts
+    contracts = (SPOT,) if rent_usd_per_hour else contracts
     rows: list[dict[str, Any]] = [
         {"accelerator": chip, "run_on": width, "contract": contract, "nodes": float(many)}
         | {"variants": part, "idle": idle_share(contract, width)}
@@ -203,7 +204,7 @@ def clusters(
         wanted[name] = getattr(of, name)
     wanted |= {"share": question.share, "fewer": question.fewer}
     case = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
-    case |= {"way": paid, "rent_usd_per_hour": float(unsold)}
+    case |= {"way": paid, "rent_usd_per_hour": rent_usd_per_hour}
     found = read_at(wanted, case) if rows else dict.fromkeys(wanted, np.array([]))
     at = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
     return Clusters(rows, **at | {"seen": at["seen"].astype(bool)})
@@ -419,7 +420,7 @@ class Found:
         names = unsold(SPOT, question.names)
         if of.accelerator or of.data == STAYS or not names:
             return None
-        every = clusters(question, RENT, names, NODES, [question.whole], unsold=True)
+        every = clusters(question, RENT, names, NODES, [question.whole], 1.0)
         late = NormalDist().inv_cdf(of.deadline_chance)
         soon = every.sure_days(late) <= (of.deadline_days or np.inf)
         hours = every.usd - every.waiting

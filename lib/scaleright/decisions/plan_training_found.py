@@ -9,12 +9,16 @@ import numpy as np
 
 from scaleright.catalog import model
 from scaleright.costs.cluster_grid import CLUSTERS
+from scaleright.costs.platforms import BATCHES
 from scaleright.costs.rent import usd_per_hour_to_win
+from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.build_buy import arrival_days
-from scaleright.decisions.plan_runs import SPOT, Ways, waiting_share
+from scaleright.decisions.left_out import unlisted
+from scaleright.decisions.plan_runs import SPOT, Runs, Ways, waiting_share
 from scaleright.decisions.plan_workload import STAYS, Workload
 from scaleright.decisions.post_training_choice import OFFERED
-from scaleright.formulas import lookup
+from scaleright.decisions.unlisted_runs import step_seconds, unlisted_hours
+from scaleright.formulas import lookup, search
 from scaleright.transformer import active_parameters, training_flop
 from scaleright.units import HOURS_PER_DAY, si, usd
 
@@ -134,11 +138,35 @@ def unsold(found: Found) -> tuple[int, float] | None:
     days = ways.hours / [row["chips"] * HOURS_PER_DAY for row in ways.rows]
     spot = np.array([row["contract"] == SPOT for row in ways.rows])
     there = spot & ~(ways.usd > 0) & (days <= left_days(of) * ways.margin) & ways.seen
-    least = ways.best(within(ways, of) & ways.seen)
-    if of.data == STAYS or least is None or not there.any():
+    if of.data == STAYS or not there.any():
         return None
     at = int(np.argmin(np.where(there, ways.hours, np.inf)))
-    return at, float(usd_per_hour_to_win(ways.usd[least], ways.hours[at]))
+    return at, float(usd_per_hour_to_win(_least_usd(found), ways.hours[at]))
+
+
+@search
+def unlisted_runs(found: Found) -> dict[str, float]:
+    """Accelerators that nobody lists of which as many as are taken do the run in time, and the
+    price of an hour below which they would win [USD/h].
+    """
+    of, row, prices = found.of, found.row, dict[str, float]()
+    if of.data == STAYS or of.tuning != TYPICAL or not isinstance(found.runs, Runs):
+        return prices  # the best tuned of them overlap more
+    chips, batch = row["chips"], BATCHES[row["batch"]]
+    left = left_days(of) * float(found.ways.margin[found.place])
+    for name in unlisted():
+        step_s = step_seconds(found.name, name, chips, batch, of.precision)
+        hours = unlisted_hours(found.runs.setting, step_s, chips, batch)
+        hours = float(found.runs.at({"hours": hours}, row)["hours"])
+        if 0 < hours <= left * chips * HOURS_PER_DAY:
+            prices[name] = float(usd_per_hour_to_win(_least_usd(found), hours))
+    return prices
+
+
+def _least_usd(found: Found) -> float:
+    """The cheapest run within the limits, that which has to be won against [USD]."""
+    least = found.ways.best(within(found.ways, found.of) & found.ways.seen)
+    return float(found.ways.usd[found.place if least is None else least])
 
 
 @lookup

@@ -33,11 +33,13 @@ from scaleright.decisions.plan_training_found import (
     owns,
     pick,
     sold,
+    unlisted_runs,
     unsold,
     within,
 )
 from scaleright.decisions.plan_workload import LEAVES, STAYS
 from scaleright.decisions.two_chips import errors_in_common, spread_apart
+from scaleright.decisions.unlisted_runs import untested
 from scaleright.footprint import Footprint, machine, place
 from scaleright.formulas import search
 from scaleright.information import expected_loss, probability_cheaper, spread_between
@@ -239,6 +241,8 @@ def _left_out(found: Found) -> list[str]:
     if (run := unsold(found)) is not None:
         row, price = found.ways.rows[run[0]], run[1]
         told.append(left_out.wins(row["chips"], row["accelerator"], price))
+    for name, price in unlisted_runs(found).items():
+        told.append(left_out.wins(found.row["chips"], name, price, "") + untested(name))
     return told
 
 

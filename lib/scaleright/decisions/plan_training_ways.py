@@ -335,6 +335,8 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
     surely = case.deadline_days - where(buys, of.wait, 0.0)
     most = most_tokens(*few, left, case.budget_usd)
     most_surely = most_tokens(*few, surely * exp(-of.deviations * paid.spread), case.budget_usd)
+    unsold = (here.paid == PAID.index(ON_SPOT)) & ~setting.hour.there & of.free & ~of.stays
+    unsold = unsold & paid.there & paid.seen & soon
     fp8 = here.setting(case, grid, FP8)
     other = PaidRun.of(fp8, fp8.plan(here.way), buys)
     in_fp8 = counted & (precision != FP8) & other.there & (other.days <= left)
@@ -351,6 +353,7 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
         "open": where(open_any & soon & pays, cost, NAN),
         "leaves": where(leaving & soon & pays, paid.usd, NAN),
         "unseen": where(main & ~paid.seen & soon & pays, paid.usd, NAN),
+        "unsold_hours": where(unsold, paid.hours, NAN),
         "half_usd": where(counted & half & pays, paid.usd, NAN),
         "half_days": where(counted & half & pays, paid.days, NAN),
         "half_sure": where(counted & half & pays, sure, NAN),

@@ -229,7 +229,7 @@ class TuningWays:
 
 _NAMES = {OWN: "own", BUY: "buy", DEMAND: "demand", SPOT: "spot"}
 """Of `HOWS`, as a column."""
-_FIGURES = ("usd", "cash", "days", "spread", "least_share")
+_FIGURES = ("usd", "cash", "days", "spread", "least_share", "hours")
 
 
 def _figures(tables: Tables, case: Any, limits: Any, rows: tuple) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def _figures(tables: Tables, case: Any, limits: Any, rows: tuple) -> dict[str, A
     one = PaidTuning.of(tables, SimpleNamespace(**vars(case) | {"chips": chips}), chip, how)
     share = _possible_share(case, one, limits, how)
     wanted = {"usd": where(there, one.usd, NAN), "cash": one.cash, "days": one.days}
-    wanted |= {"spread": one.spread, "least_share": share}
+    wanted |= {"spread": one.spread, "least_share": share, "hours": one.bill.chip_hours}
     return over(
         "tunings",
         dict(zip((how, chip, chips), map(list, rows), strict=True)),
@@ -309,6 +309,8 @@ def _kept(row: Any, limits: Any) -> dict[str, Any]:
         "work": where(trusted, -1.0 * row.least_share, NAN),
         "quickest": where(trusted, sure_days, NAN),
     }
+    unsold = (row.how == SPOT) & ~(row.usd > 0) & lasts & ~stays & row.seen & soon
+    found["unsold_hours"] = where(unsold, row.hours, NAN)
     for how, name in _NAMES.items():
         found[f"cash_{name}"] = where(row.how == how, where(trusted & soon, row.cash, NAN), NAN)
     for days in SOONER:
@@ -362,7 +364,8 @@ def _beside(
     when: Any,
 ) -> dict[str, Other]:
     """Ways beside the one that is taken: the cheapest on another platform within the limits, half
-    and twice the chips, one that no published run was on, one within days, and on demand.
+    and twice the chips, one that no published run was on, one within days, and on demand; and that
+    on spot with the fewest chip-hours, its cost, which nobody lists for its chip.
     """
     alike = (row.how == OWN) == (taken.how == OWN)
     here = alike & (row.chip == taken.chip)
@@ -377,6 +380,7 @@ def _beside(
         wanted[f"within_{days}"] = where(alike, item(kept[f"within_{days}"], row.at), NAN)
     found = over("tunings_beside", own, wanted, when)
     lists = {name: found[name] for name in wanted} | {"unseen": kept["unseen"]}
+    lists["unsold_hours"] = kept["unsold_hours"]
     return {name: Other.of(of, figures) for name, of in lists.items()}
 
 

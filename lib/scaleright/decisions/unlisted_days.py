@@ -1,4 +1,4 @@
-"""What an hour of accelerators that nobody lists would have to cost, so that a plan takes them."""
+"""What an hour of accelerators that nobody lists must cost at most to serve for least."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -7,32 +7,11 @@ from typing import Any, Self
 from scaleright.costs.day_bills import day_bill
 from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.rent import usd_per_hour_to_win
-from scaleright.decisions.left_out import newer, no_engine, unpriced
-from scaleright.formulas import lookup
 from scaleright.market import PaidHour, Rents
 from scaleright.ops import where
 from scaleright.quantity import choose
 
-SINCE = 2024
-"""Year of release from which on they are weighed."""
 NAN = float("nan")
-
-
-@lookup
-def unlisted() -> tuple[str, ...]:
-    """Accelerators that would be weighed if somebody listed an hour of them.
-
-    >>> unlisted()
-    ('GB200', 'MI355X')
-    """
-    return tuple(
-        name
-        for name, chip in newer().items()
-        if chip.released.year >= SINCE and unpriced(name) and not no_engine(chip)
-        if chip.scale_out_bytes_per_s
-    )
-
-
 _ENDS = ("usd", "low", "high", "least", "most")
 _DOLLAR = PaidHour(**dict.fromkeys(_ENDS, 1.0), counted="", age="", why="", there=True)
 """An hour for a dollar, at which a bill is its hours."""

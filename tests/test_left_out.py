@@ -1,0 +1,117 @@
+"""What plans leave out: below the price that they name it would have won, and above it not."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scaleright.costs.cluster_grid import WAYS as BATCHED
+from scaleright.costs.day_choices import DayChoices
+from scaleright.costs.platforms import BATCHES
+from scaleright.decisions import left_out
+from scaleright.decisions.build_buy import RENT, ServiceWays
+from scaleright.decisions.plan import plan
+from scaleright.decisions.plan_fleets import Fleets
+from scaleright.decisions.plan_parts import Part
+from scaleright.decisions.plan_runs import SPOT, PaidRun, read_at, runs_of
+from scaleright.decisions.plan_study_ways import NODES, Question, clusters
+from scaleright.decisions.plan_tuning import Tunings
+from scaleright.decisions.plan_workload import Workload
+from scaleright.decisions.unlisted_runs import step_seconds, unlisted_hours
+from scaleright.market import Hosts
+from scaleright.quantity import given
+from scaleright.units import DAYS_PER_YEAR
+
+TRAIN = Workload(work="train", model="Llama-3.1-8B", tokens=1e12, deadline_days=90.0)
+TUNE = Workload(work="fine-tune", model="Qwen3-32B", tokens=1e9, deadline_days=30.0)
+STUDY = Workload(work="study", variants=24, tokens=2e10, deadline_days=30.0)
+SERVE = Workload(requests_per_day=1e6, data="stays in the region")
+WINS = re.compile(r"nobody lists the (.+?)( on spot)?: ([\d,]+) of them would win below \$([\d.]+)")
+NEAR = (0.98, 1.02)
+"""A little less, and a little more."""
+
+
+def named(part: Part, contract: str) -> tuple[str, float, float]:
+    """The accelerator, how many of it, and the price that a plan names [USD/h]."""
+    found = WINS.findall("; ".join(part.steps[3].because))
+    name, _, chips, price = next(of for of in found if of[1] == contract)
+    return name, float(chips.replace(",", "")), float(price)
+
+
+def train(name: str, chips: float, price: float) -> float:
+    runs = runs_of(TRAIN.model, TRAIN.tokens, contract=SPOT)
+    places = [float(n) for n, (size, _) in enumerate(BATCHED) if size == chips]
+    paid = PaidRun.of(runs.setting, runs.plan, False).usd
+    case = {"accelerator": name, "rent_usd_per_hour": price}
+    return min(float(read_at({"usd": paid}, case | {"way": way})["usd"]) for way in places)
+
+
+def train_unlisted(name: str, chips: float, price: float) -> float:
+    runs, batch = runs_of(TRAIN.model, TRAIN.tokens), BATCHES[plan(TRAIN).parts[0].figures["batch"]]
+    step_s = step_seconds(TRAIN.model, name, int(chips), batch)
+    hours = unlisted_hours(runs.setting, step_s, chips, batch)
+    return price * float(read_at({"hours": hours}, {})["hours"])
+
+
+def tune(name: str, chips: float, price: float) -> float:
+    runs = Tunings.of(TUNE, "rent", SPOT)
+    row = {"accelerator": name, "chips": int(chips), "rent_usd_per_hour": price}
+    return runs.more_work(row, 1.0)
+
+
+def study(name: str, chips: float, price: float) -> float:
+    question = Question.of_study(STUDY, "Llama-3.2-1B", STUDY.tokens)
+    every = clusters(question, "rent", [name], NODES, [question.whole], price)
+    return min(
+        float(usd)
+        for usd, row in zip(every.usd, every.rows, strict=True)
+        if row["nodes"] * 8 == chips and usd > 0
+    )
+
+
+def serve(name: str, chips: float, price: float) -> float:
+    fleets = Fleets.of(SERVE, SERVE.served)
+    tables = DayChoices.of([SERVE.served], [name, "B200"])
+    case = SimpleNamespace(**vars(fleets.case) | {"accelerator": given("accelerator", name)})
+    case.rent_usd_per_hour = price
+    ways = ServiceWays.of(case, tables, [name, "B200"], Hosts([SERVE.served]))
+    assert read_at({"chips": ways.taken.fleet.peak * ways.taken.fleet.engine.chips}, {}) == {
+        "chips": chips
+    }
+    return float(ways.usd[RENT].value) / DAYS_PER_YEAR
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "of, contract, bill",
+    [
+        (TRAIN, " on spot", train),
+        (TRAIN, "", train_unlisted),
+        (TUNE, " on spot", tune),
+        (STUDY, " on spot", study),
+        (SERVE, "", serve),
+    ],
+)
+def test_the_price_that_is_named_turns_the_plan(of: Workload, contract: str, bill: Any):
+    part = plan(of).parts[0]
+    name, chips, price = named(part, contract)
+    paid = part.figures.get("usd_per_day") or part.figures["usd"]
+    less, more = (bill(name, chips, price * by) for by in NEAR)
+    assert less < paid < more
+
+
+def test_every_chip_that_is_left_out_has_a_reason():
+    for why in (left_out.of_services(), left_out.of_trainings(), left_out.of_tunings()):
+        assert all(why.values())
+        told = left_out.told(why)
+        more = sum(int(of) for of in re.findall(r"and (\d+) more", told))
+        assert more + sum(name in told for name in why) >= len(why)
+
+
+def test_no_rent_is_named_where_none_may_be_paid():
+    part = plan(Workload(requests_per_day=5e4, data="may not leave")).parts[0]
+    told = "; ".join(part.steps[3].because)
+    assert "left out: " in told
+    assert not WINS.search(told)
