@@ -12,6 +12,7 @@ from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import (
     API,
     COLOCATION,
+    CONTRACTS,
     HYBRID,
     RENT,
     ROOM,
@@ -22,7 +23,7 @@ from scaleright.decisions.build_buy import (
 )
 from scaleright.decisions.plan_fleets import SMALL
 from scaleright.decisions.plan_service_levers import LADDER_CHIPS, LADDER_MODELS, LEAST
-from scaleright.decisions.plan_service_steps import metered, size_of
+from scaleright.decisions.plan_service_steps import LONGER, metered, size_of
 from scaleright.decisions.plan_workload import STAYS, right_share
 from scaleright.decisions.service_changes import (
     QUARTER,
@@ -37,8 +38,9 @@ from scaleright.decisions.service_changes import (
 )
 from scaleright.decisions.unlisted_days import UnlistedDay
 from scaleright.footprint import Footprint, Machine, Place, machines, place
+from scaleright.inference.formats import USUAL
 from scaleright.market import BEST, yearly_drift
-from scaleright.ops import first_case, floor, maximum, minimum, where
+from scaleright.ops import first_case, floor, item, maximum, minimum, where
 from scaleright.quantity import choose, least
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY
 
@@ -67,7 +69,7 @@ def own_steps(case: Any, ways: ServiceWays, decision: Any, of: Offered) -> dict[
         1: _demand(case, ways),
         2: _supply(case, ways, decision),
         3: _size(case, of.models),
-        4: _hardware(case, ways, of.unlisted),
+        4: _hardware(case, ways, of),
         5: _layout(ways),
         6: _levers(case, ways, changed, of),
         7: _measure(ways, owned),
@@ -122,7 +124,8 @@ def _supply(case: Any, ways: ServiceWays, decision: Any) -> Step:
         decision,
         shown
         + where(buys > 0, start + late, "")
-        + charts.phrase("; {power} for chips of your own; that is {share:percent} of the budget"),
+        + charts.phrase("; {power} for chips of your own; that is {share:percent} of the budget")
+        + where((case.data == STAYS) | (case.contract != BEST), "", "; " + LONGER),
     )
 
 
@@ -136,7 +139,7 @@ def _size(case: Any, models: Sequence[str]) -> Step:
     return row.says, row.told
 
 
-def _hardware(case: Any, ways: ServiceWays, unlisted_: DayChoices) -> Step:
+def _hardware(case: Any, ways: ServiceWays, offered: Offered) -> Step:
     of, name = ways.taken, ways.best[0]
     chip, weights, lent = of.case.accelerator, of.fleet.weights.precision, of.fleet.lent
     own = charts.phrase("{chip}, in {weights}, on which this costs least")
@@ -150,15 +153,27 @@ def _hardware(case: Any, ways: ServiceWays, unlisted_: DayChoices) -> Step:
         "an engine of {each:whole chips} serves {per_s:number} requests a second when full"
     )
     told = told + rented + where(lent == "", "", how)
-    return where(name == API, api, own), told + _left_out(case, ways, unlisted_)
+    return where(name == API, api, own), told + _left_out(case, ways, offered)
 
 
-def _left_out(case: Any, ways: ServiceWays, tables: DayChoices) -> Any:
+def _unserved(case: Any, ways: ServiceWays, tables: DayChoices) -> Any:
+    """Accelerators that do not serve it, and why."""
+    told: Any = ""
+    for at, chip in enumerate(ways.chips):
+        held = tables.engines.rows.row(case.model, chip, USUAL).why == ""
+        why = where(held, left_out.NO_PROMISE, left_out.NO_ROOM)
+        served = item(ways.rows["served"], at * len(CONTRACTS)) > 0
+        told = told + where(served, "", charts.phrase(f"; {chip}: {{why}}"))
+    return told
+
+
+def _left_out(case: Any, ways: ServiceWays, of: Offered) -> Any:
     """What is left out and why, and what chips would have to cost that nobody lists."""
-    usd, told = ways.best[1] / DAYS_PER_YEAR, "; " + left_out.told(left_out.of_services())
+    usd, told = ways.best[1] / DAYS_PER_YEAR, _unserved(case, ways, of.tables)
+    told = told + "; " + left_out.told(left_out.of_services())
     may = (case.data != STAYS) & (usd < float("inf"))
     for name in left_out.unlisted():
-        day = UnlistedDay.of(ways.taken.case, tables, name, usd, may)
+        day = UnlistedDay.of(ways.taken.case, of.unlisted, name, usd, may)
         chips, price, lent = day.chips, day.usd_per_hour, day.lent
         fast = where(lent == "", "", charts.phrase(" (how fast it is: {lent})"))
         wins = charts.phrase(left_out.WINS.format(name=name, contract=""))

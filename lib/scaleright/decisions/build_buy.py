@@ -698,6 +698,7 @@ def _each(
     figures = {_column(way): of * rank for way, of in usd.items()}
     figures |= {
         "rank": rank,
+        "served": where(fleet.served, 1.0, NAN),
         "price_spread": one.own.chip.price_spread,
         "speed": spread_between(fleet.low, fleet.high),
         "rented_share": one.base.rented_share,

@@ -16,6 +16,8 @@ WEIGHED_SINCE = 2024
 NAMED = 2
 """How many that are left out for one reason are named; the others are counted."""
 NO_ENGINE = ", and no engine of it is known"
+NO_PROMISE = "does not keep pace and first token"
+NO_ROOM = "no node of it holds the model"
 NO_DAY = "a day of a service is not known on it"
 ON_SPOT = " on spot"
 ONE_SELLER = "a card in slots that one seller lists"

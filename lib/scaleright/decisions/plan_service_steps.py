@@ -50,6 +50,7 @@ from scaleright.decisions.unlisted_days import UnlistedDay
 from scaleright.footprint import Footprint, machine, place
 from scaleright.formulas import lookup, search
 from scaleright.inference.energy import measured_format
+from scaleright.inference.engine_tables import engines_in
 from scaleright.market import yearly_drift
 from scaleright.ops import where
 from scaleright.quantity import given
@@ -75,6 +76,7 @@ STAND_IN = {
 """Where chips of one's own stand, in words."""
 MIXED = {HYBRID: "base", SPILL: "spill"}
 """Ways to own a base, and what the figures of each begin with."""
+LONGER = "left out: contracts that bind for longer than a year"
 BOUGHT_SO = {
     COLOCATION: "servers are bought whole, a room for servers of yours costs about as much, and a"
     " building of your own takes a crew",
@@ -296,6 +298,8 @@ def supply(found: Found) -> Step:
             reasons.append(f"{arrives()}{till}")
     if of.trains and way in {USE, *MIXED} and found.row["accelerator"] == of.owned:
         reasons.append(f"your {of.owned} train first, and serve once the training is done")
+    if RENT not in found.barred:
+        reasons.append(LONGER)
     if way == HYBRID:
         share = found.now("base_rented_share")
         reasons.append(
@@ -408,7 +412,9 @@ def hardware(found: Found) -> Step:
     ]
     fits = {chip for chip, it in zip(chips, served, strict=False) if it}
     told += [
-        f"{chip}: does not keep pace and first token" for chip in fleets.chips if chip not in fits
+        f"{chip}: {left_out.NO_PROMISE if engines_in(found.model, chip)[1] else left_out.NO_ROOM}"
+        for chip in fleets.chips
+        if chip not in fits
     ]
     if lent := found.now("lent"):
         told.append(f"how fast the {name} is: {lent}")

@@ -335,8 +335,6 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
     surely = case.deadline_days - where(buys, of.wait, 0.0)
     most = most_tokens(*few, left, case.budget_usd)
     most_surely = most_tokens(*few, surely * exp(-of.deviations * paid.spread), case.budget_usd)
-    unsold = (here.paid == PAID.index(ON_SPOT)) & ~setting.hour.there & of.free & ~of.stays
-    unsold = unsold & paid.there & paid.seen & soon
     fp8 = here.setting(case, grid, FP8)
     other = PaidRun.of(fp8, fp8.plan(here.way), buys)
     in_fp8 = counted & (precision != FP8) & other.there & (other.days <= left)
@@ -353,7 +351,7 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
         "open": where(open_any & soon & pays, cost, NAN),
         "leaves": where(leaving & soon & pays, paid.usd, NAN),
         "unseen": where(main & ~paid.seen & soon & pays, paid.usd, NAN),
-        "unsold_hours": where(unsold, paid.hours, NAN),
+        "unsold_hours": _unsold_hours(of, here, setting, paid, soon),
         "half_usd": where(counted & half & pays, paid.usd, NAN),
         "half_days": where(counted & half & pays, paid.days, NAN),
         "half_sure": where(counted & half & pays, sure, NAN),
@@ -368,6 +366,12 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
         "fp8_days": other.days,
         "fp8_cash": other.cash,
     }
+
+
+def _unsold_hours(of: Any, here: Place, setting: Setting, paid: PaidRun, soon: Any) -> Any:
+    """Chip-hours of a run in time on spot, where nobody lists it for its chip; NaN elsewhere [h]."""
+    there = here.spot & ~setting.hour.there & of.free & ~of.stays & paid.there & paid.seen & soon
+    return where(there, paid.hours, NAN)
 
 
 def _beside(case: Any, rows: Mapping[str, Any], run: Any, taken: Place) -> dict[str, Any]:
