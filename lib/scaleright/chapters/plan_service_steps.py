@@ -172,11 +172,12 @@ def _left_out(case: Any, ways: ServiceWays, of: Offered) -> Any:
     usd, told = ways.best[1] / DAYS_PER_YEAR, _unserved(case, ways, of.tables)
     told = told + "; " + left_out.told(left_out.of_services())
     may = (case.data != STAYS) & (usd < float("inf"))
-    for name in left_out.unlisted():
-        day = UnlistedDay.of(ways.taken.case, of.unlisted, name, usd, may)
+    of_case = ways.taken.case
+    may = may & of_case.weighed & (case.accelerator == BEST)
+    for day in UnlistedDay.each(of_case, of.unlisted, left_out.unlisted(), usd, may):
         chips, price, lent = day.chips, day.usd_per_hour, day.lent
         fast = where(lent == "", "", charts.phrase(" (how fast it is: {lent})"))
-        wins = charts.phrase(left_out.WINS.format(name=name, contract=""))
+        wins = charts.phrase(left_out.WINS.format(name=day.name, contract=""))
         told = told + where(price > 0, "; " + wins + fast, "")
     return where(case.accelerator == BEST, told, "")
 

@@ -34,7 +34,6 @@ from scaleright.decisions.plan_parts import (
     many,
     percent,
 )
-from scaleright.decisions.plan_runs import read_at
 from scaleright.decisions.plan_service_levers import levers as levers_of
 from scaleright.decisions.plan_service_limits import thresholds
 from scaleright.decisions.plan_workload import (
@@ -53,7 +52,6 @@ from scaleright.inference.energy import measured_format
 from scaleright.inference.engine_tables import engines_in
 from scaleright.market import yearly_drift
 from scaleright.ops import where
-from scaleright.quantity import given
 from scaleright.units import (
     DAYS_PER_YEAR,
     HOURS_PER_DAY,
@@ -152,16 +150,13 @@ class Found:
         if RENT in self.barred:
             return []
         case, tables = self.fleets.of_chips(left_out.unlisted())
-        cost, chip = self.ways[self.way], given("unlisted", left_out.unlisted()[0])
-        day, told = UnlistedDay.of(case, tables, chip, cost, may=True), []
-        wanted = {"chips": day.chips, "usd": day.usd_per_hour, "lent": day.lent}
-        for name in left_out.unlisted():
-            found = read_at(wanted, {"unlisted": name})
-            if found["usd"] > 0:
-                fast = f" (how fast it is: {found['lent']})" if found["lent"] else ""
-                told.append(
-                    left_out.wins(int(found["chips"]), name, float(found["usd"]), "") + fast
-                )
+        told, cost = [], self.ways[self.way]
+        for day in UnlistedDay.each(case, tables, left_out.unlisted(), cost):
+            if day.usd_per_hour.value > 0:
+                lent = str(day.lent.value)
+                fast = f" (how fast it is: {lent})" if lent else ""
+                figures = float(day.chips.value), float(day.usd_per_hour.value)
+                told.append(left_out.wins(int(figures[0]), day.name, figures[1], "") + fast)
         return told
 
     @cached_property

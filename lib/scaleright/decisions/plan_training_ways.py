@@ -317,7 +317,7 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
     paid = PaidRun.of(setting, plan, buys)
     alone = paid.days * exp(of.deviations * paid.spread)
     sure = where(buys, of.wait, 0.0) + alone
-    left = case.deadline_days - where(buys, of.wait_half, 0.0)
+    left, surely = (case.deadline_days - where(buys, w, 0.0) for w in (of.wait_half, of.wait))
     cost = paid.usd + where(buys, paid.cash * waiting_share(), 0.0)
     there = paid.there & (paid.usd > 0) & (paid.cash > 0)
     rented = here.paid <= PAID.index(ON_SPOT)
@@ -332,7 +332,6 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
     open_any = any_own | (there & any_main & paid.seen)
     leaving = any_own & mine | (there & asked & rented & seen)
     few = case.tokens, plan.more, paid, to_own(here.chip).price
-    surely = case.deadline_days - where(buys, of.wait, 0.0)
     most = most_tokens(*few, left, case.budget_usd)
     most_surely = most_tokens(*few, surely * exp(-of.deviations * paid.spread), case.budget_usd)
     fp8 = here.setting(case, grid, FP8)
@@ -369,7 +368,7 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
 
 
 def _unsold_hours(of: Any, here: Place, setting: Setting, paid: PaidRun, soon: Any) -> Any:
-    """Chip-hours of a run in time on spot, where nobody lists it for its chip; NaN elsewhere [h]."""
+    """Chip-hours of a run in time on spot where nobody lists its chip so; NaN elsewhere [h]."""
     there = here.spot & ~setting.hour.there & of.free & ~of.stays & paid.there & paid.seen & soon
     return where(there, paid.hours, NAN)
 
