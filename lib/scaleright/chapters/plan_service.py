@@ -24,7 +24,6 @@ from scaleright.decisions.build_buy import (
     ServiceWays,
     lead_months,
 )
-from scaleright.decisions.left_out import unlisted
 from scaleright.decisions.plan_fleets import SMALL
 from scaleright.decisions.plan_limits import rounded
 from scaleright.decisions.plan_workload import right_share
@@ -72,8 +71,6 @@ def own_plan(case: Any, ways: ServiceWays, tables: DayChoices, hosts: Hosts) -> 
     small = AtApi.of(at_first, tables, hosts, SMALL)
     half = AtApi.of(at_first, tables, hosts, case.model, 0.5)
     models = [*dict.fromkeys(name for name, *_ in tables.kept)]
-    others = DayChoices.of(models, unlisted())
-    offered = Offered(tables, others, models, half.usd, small.usd)
     helps, first = _helps(case, ways, usd, small, models)
     unknown = (case.owned != "none") & (case.owned_chips > 0)
     for chip in ways.chips:
@@ -108,7 +105,7 @@ def own_plan(case: Any, ways: ServiceWays, tables: DayChoices, hosts: Hosts) -> 
         helps=first_case(
             [(~there, "No way is open to you as asked."), (~met, helps)], "Nothing has to give."
         ),
-        steps=own_steps(case, ways, decision, offered),
+        steps=own_steps(case, ways, decision, Offered(tables, models, half.usd, small.usd)),
         questions=own_questions(ways, models),
     )
 

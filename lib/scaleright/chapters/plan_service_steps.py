@@ -36,7 +36,6 @@ from scaleright.decisions.service_changes import (
     WAITING,
     Changed,
 )
-from scaleright.decisions.unlisted_days import UnlistedDay
 from scaleright.footprint import Footprint, Machine, Place, machines, place
 from scaleright.inference.formats import USUAL
 from scaleright.market import BEST, yearly_drift
@@ -49,13 +48,11 @@ Step = tuple[Any, Any]
 
 
 class Offered(NamedTuple):
-    """What the page offers beside the ways: rows of a day, and of one on accelerators that nobody
-    lists, models, and what an API asks a year if half of each prompt were cached, or for a smaller
-    model [USD/year].
+    """What the page offers beside the ways: rows of a day, models, and what an API asks a year if
+    half of each prompt were cached, or for a smaller model [USD/year].
     """
 
     tables: DayChoices
-    unlisted: DayChoices
     models: Sequence[str]
     half: Any
     small: Any
@@ -69,7 +66,7 @@ def own_steps(case: Any, ways: ServiceWays, decision: Any, of: Offered) -> dict[
         1: _demand(case, ways),
         2: _supply(case, ways, decision),
         3: _size(case, of.models),
-        4: _hardware(case, ways, of),
+        4: _hardware(case, ways, of.tables),
         5: _layout(ways),
         6: _levers(case, ways, changed, of),
         7: _measure(ways, owned),
@@ -139,7 +136,7 @@ def _size(case: Any, models: Sequence[str]) -> Step:
     return row.says, row.told
 
 
-def _hardware(case: Any, ways: ServiceWays, offered: Offered) -> Step:
+def _hardware(case: Any, ways: ServiceWays, tables: DayChoices) -> Step:
     of, name = ways.taken, ways.best[0]
     chip, weights, lent = of.case.accelerator, of.fleet.weights.precision, of.fleet.lent
     own = charts.phrase("{chip}, in {weights}, on which this costs least")
@@ -153,7 +150,7 @@ def _hardware(case: Any, ways: ServiceWays, offered: Offered) -> Step:
         "an engine of {each:whole chips} serves {per_s:number} requests a second when full"
     )
     told = told + rented + where(lent == "", "", how)
-    return where(name == API, api, own), told + _left_out(case, ways, offered)
+    return where(name == API, api, own), told + _left_out(case, ways, tables)
 
 
 def _unserved(case: Any, ways: ServiceWays, tables: DayChoices) -> Any:
@@ -167,18 +164,14 @@ def _unserved(case: Any, ways: ServiceWays, tables: DayChoices) -> Any:
     return told
 
 
-def _left_out(case: Any, ways: ServiceWays, of: Offered) -> Any:
-    """What is left out and why, and what chips would have to cost that nobody lists."""
-    usd, told = ways.best[1] / DAYS_PER_YEAR, _unserved(case, ways, of.tables)
-    told = told + "; " + left_out.told(left_out.of_services())
-    may = (case.data != STAYS) & (usd < float("inf"))
-    of_case = ways.taken.case
-    may = may & of_case.weighed & (case.accelerator == BEST)
-    for day in UnlistedDay.each(of_case, of.unlisted, left_out.unlisted(), usd, may):
-        chips, price, lent = day.chips, day.usd_per_hour, day.lent
-        fast = where(lent == "", "", charts.phrase(" (how fast it is: {lent})"))
-        wins = charts.phrase(left_out.WINS.format(name=day.name, contract=""))
-        told = told + where(price > 0, "; " + wins + fast, "")
+def _left_out(case: Any, ways: ServiceWays, tables: DayChoices) -> Any:
+    """What is left out and why; what an hour of the newest that nobody lists would have to cost is
+    a search that only the command makes, since their engines would weigh as much as all others.
+    """
+    newest = " and ".join(left_out.unlisted())
+    rents = f"; below which rent {newest} would win is said by the command, scaleright plan"
+    told = _unserved(case, ways, tables) + "; " + left_out.told(left_out.of_services())
+    told = told + where(case.data == STAYS, "", rents)
     return where(case.accelerator == BEST, told, "")
 
 
