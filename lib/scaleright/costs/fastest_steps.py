@@ -76,9 +76,10 @@ def _weighed(run: TrainingRun, sizes: tuple[int, ...]) -> tuple[Layout, np.ndarr
     which are slower than the one before: the same in every format, and on all chips with as many to
     a fabric. They are half of a search, and so kept for the next.
     """
-    alike: Any = replace(run, chip=run.chip.scale_up_chips, chips=1, precision="")
-    if (alike, sizes) in _WEIGHED:
-        return _WEIGHED[alike, sizes]
+    lengths = run.sequence, run.global_batch, run.mtp_modules
+    key = run.model, run.chip.scale_up_chips, *lengths, run.task, sizes
+    if key in _WEIGHED:
+        return _WEIGHED[key]
     tried = MICRO_BATCHES_OF_EXPERTS if run.model.experts else MICRO_BATCHES
     tried = [size for size in tried if run.global_batch % size == 0]
     ways = [
@@ -90,7 +91,7 @@ def _weighed(run: TrainingRun, sizes: tuple[int, ...]) -> tuple[Layout, np.ndarr
     if of_size.size <= _LARGE:
         if len(_WEIGHED) == _MOST:
             _WEIGHED.pop(next(iter(_WEIGHED)))
-        _WEIGHED[alike, sizes] = found
+        _WEIGHED[key] = found
     return found
 
 
