@@ -195,8 +195,10 @@ _FIRST = (
 )
 """One test that builds the site, beside it what takes long without it."""
 
-_AFTER = ("tests/test_press_edits.py", "notebooks/")
-"""What waits for that build, before those that start no process: no worker stands still for it."""
+_AFTER = ("tests/test_press_edits.py", "tests/test_notebooks_processor.py", "notebooks/")
+"""What waits for that build: units go before, so that no worker stands still for it, and behind it
+what runs chapters, which reads what the build has found in the tables.
+"""
 
 _LAST = "tests/pages/"
 """The browser's driver leaves an event loop running in its worker, in which no other can be run."""
@@ -246,10 +248,12 @@ def _rank(item: pytest.Item) -> int:
     starts = item.get_closest_marker("processes")
     places = [rank for rank, name in enumerate(_FIRST) if item.nodeid.startswith(name)]
     if item.nodeid.startswith(_LAST):
-        return len(_FIRST) + 3
+        return len(_FIRST) + 4
     if item.nodeid.startswith(_AFTER):
-        return len(_FIRST) + 1
-    return places[0] if places and starts else len(_FIRST) + 2 * (not starts)
+        return len(_FIRST) + 2
+    if not starts:
+        return len(_FIRST) + (3 if item.get_closest_marker("long") else 1)
+    return places[0] if places else len(_FIRST)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -29,6 +29,8 @@ def vector_paths() -> list[str]:
 
 OF_NBVAL = "no AVX2"
 """The processor on which nbval runs the chapters: it needs no compiler and no AVX-512."""
+OF_FITS = "no AVX2, and another BLAS and C library"
+"""The processor on which a pull request fits anew: it differs from this one in each part."""
 
 
 def without_avx2() -> dict[str, str]:
@@ -59,10 +61,10 @@ def processors(folder: Path) -> dict[str, dict[str, str]]:
             "OPENBLAS_CORETYPE": "Haswell",
         }
     if library := other_libm(folder):
-        simulated["another BLAS and C library"] = {
-            "OPENBLAS_CORETYPE": "Prescott",
-            "LD_PRELOAD": str(library),
-        }
+        other = {"OPENBLAS_CORETYPE": "Prescott", "LD_PRELOAD": str(library)}
+        simulated["another BLAS and C library"] = other
+        if plain:
+            simulated[OF_FITS] = plain | other
     return simulated
 
 

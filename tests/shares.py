@@ -11,6 +11,14 @@ _OF_ANSWERS = re.compile(
     r"|scaling_chapter)\.py"
 )
 """Tests that read the graphs of several chapters, mostly the same."""
+_OFTEN = (
+    "token_cost",
+    "hardware_compare",
+    "inference_ladder",
+    "architecture_bets",
+    "vendor_claims",
+)
+"""Those of these chapters whose cells take longest."""
 
 
 def share(nodeid: str) -> str:
@@ -19,7 +27,7 @@ def share(nodeid: str) -> str:
     file.
     """
     if of := _OF_A_CHAPTER.match(nodeid):
-        return f"chapter {of[1]}"
+        return "answers" if of[1] in _OFTEN else f"chapter {of[1]}"
     if _OF_ANSWERS.match(nodeid):
         return "answers"
     if nodeid.startswith("tests/test_processors.py"):  # minutes each, and nothing shared

@@ -229,12 +229,8 @@ def test_a_base_of_ones_own_has_the_size_that_costs_least(chip, owned):
         ways = (less.bill.best[1] * 365.25, less.own.usd[COLOCATION], less.own.usd[ROOM])
         ways = ways[:2] if chip in {"B200", "H100 SXM"} else ways
         assert min(best, *evaluate([*ways], case)) <= np.min(usd) * 1.0005
-        for before, after in zip(
-            (less.base.usd, *less.own.usd.values()),
-            (more.base.usd, *more.own.usd.values()),
-            strict=True,
-        ):
-            assert evaluate([after], case)[0] <= evaluate([before], case)[0] * 1.0005
+        before, after = (evaluate([of.base.usd, *of.own.usd.values()], case) for of in (less, more))
+        assert all(b <= a * 1.0005 for a, b in zip(before, after, strict=True))
 
 
 @drawn(st.floats(1e5, 1e7), st.floats(0.5, 10.0), st.floats(0.1, 10.0))

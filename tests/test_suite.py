@@ -81,4 +81,5 @@ def test_the_tests_of_a_chapters_graph_are_one_share_and_those_of_answers_are_on
     } == {"chapter scaling_laws"}
     files = ("one_hour", "one_answer", "five_questions", "plan", "plan_service", "routing_choice")
     assert {share(f"tests/test_{name}.py::test_it[a]") for name in files} == {"answers"}
+    assert share("tests/test_choices.py::test_random_settings[token_cost]") == "answers"
     assert share("tests/test_planet_data.py::test_it") == "tests/test_planet_data.py"

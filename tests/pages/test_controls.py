@@ -93,15 +93,7 @@ def silent(opened: Visit, names: Iterable[str]) -> list[str]:
     """Those of these controls that change nothing which a reader sees, whatever their value."""
     controls = opened.controls()
     tried = {name: stops(controls[name]) for name in names}
-    # A step may be too small to see, or moot beside what was moved before; or it needs what another
-    # control brings, as a load does of which nothing is known by default.
-    others = {c["name"]: stops(c) for c in controls.values() if c["kind"] == "choice"}
-    choices = [{name: of[at]} for at in (0, -1) for name, of in others.items()]
-    besides = [*rounds(controls, "number")[-1:], *choices]
-    asked = {
-        name: [lead | of for of in ({}, *besides) for lead in leading(controls[name])]
-        for name in tried
-    }
+    asked = {name: beside(controls, name) for name in tried}
     # Words are read sooner than charts are drawn, and most controls move some by themselves; one
     # that waits for a choice moves nothing before that.
     still = opened.ask(
@@ -116,6 +108,21 @@ def silent(opened: Visit, names: Iterable[str]) -> list[str]:
         for name in still
         if all(unmoved(opened, name, tried[name], of) for of in rest[name] if name not in of)
     ]
+
+
+def beside(controls: dict[str, dict], name: str) -> list[dict]:
+    """The cases in which a control is tried, the likeliest first. A step may be too small to see,
+    or moot beside what was moved before; or it needs what another control brings, as a load does of
+    which nothing is known by default: mostly the one next to it.
+    """
+    place = [*controls].index(name)
+    near = sorted(enumerate(controls.values()), key=lambda of: abs(of[0] - place))
+    choices = [of for _, of in near if of["kind"] == "choice"]
+    moved = [{of["name"]: stops(of)[at]} for of in choices for at in (0, -1)]
+    others = [{}, *rounds(controls, "number")[-1:], *moved]
+    each = product(enumerate(leading(controls[name])), enumerate(others))
+    ranked = sorted(each, key=lambda both: both[0][0] + both[1][0])
+    return [lead | other for (_, lead), (_, other) in ranked]
 
 
 def leading(control: dict) -> list[dict]:
@@ -142,9 +149,10 @@ def test_every_control_is_a_native_input_with_a_name_and_what_a_reader_sees_foll
     assert opened.troubles == []
 
 
+# Light pages: on the heaviest, where a choice decides which controls there are, it is the night's.
 WALKED = {
     "flag": "notebooks/hardware_radar.html",
-    "choice": "notebooks/plan.html",
+    "choice": "notebooks/memory_wall.html",
     "number": "notebooks/scaling_laws.html",
 }
 

@@ -30,7 +30,7 @@ from scaleright.training.layout import (
 )
 from scaleright.training.layouts import layouts, pick, slower_twins
 from scaleright.training.memory import training_memory
-from scaleright.training.rules import FIELDS
+from scaleright.training.rules import FIELDS, check_run
 from scaleright.training.slowdowns import slowdowns
 from scaleright.training.step import StepTime, mfu, step_time
 from scaleright.units import figure
@@ -66,6 +66,35 @@ def _joined(many: list[Layout]) -> Layout:
     return Layout(**{name: np.concatenate([getattr(of, name) for of in many]) for name in FIELDS})
 
 
+_WEIGHED: dict[tuple[Any, ...], tuple[Layout, np.ndarray, np.ndarray]] = {}
+_MOST, _LARGE = 24, 30_000
+"""Sets of layouts that are kept at most, and layouts of the largest that is kept."""
+
+
+def _weighed(run: TrainingRun, sizes: tuple[int, ...]) -> tuple[Layout, np.ndarray, np.ndarray]:
+    """The layouts of a run that are tried on these numbers of chips, which number each is for, and
+    which are slower than the one before: the same in every format, and on all chips with as many to
+    a fabric. They are half of a search, and so kept for the next.
+    """
+    lengths = run.sequence, run.global_batch, run.mtp_modules
+    key = run.model, run.chip.scale_up_chips, *lengths, run.task, sizes
+    if key in _WEIGHED:
+        return _WEIGHED[key]
+    tried = MICRO_BATCHES_OF_EXPERTS if run.model.experts else MICRO_BATCHES
+    tried = [size for size in tried if run.global_batch % size == 0]
+    ways = [
+        layouts(replace(run, chips=size), micro_batch=tried, recompute=[0, 2]) for size in sizes
+    ]
+    every = _joined(ways)
+    of_size = np.repeat(np.arange(len(sizes)), [way.tensor.size for way in ways])
+    found = every, of_size, slower_twins(every)
+    if of_size.size <= _LARGE:
+        if len(_WEIGHED) == _MOST:
+            _WEIGHED.pop(next(iter(_WEIGHED)))
+        _WEIGHED[key] = found
+    return found
+
+
 @search
 def alike(precision: str) -> Iterator[tuple[str, list[Accelerator]]]:
     """Chips for which the same layouts of a run are valid and take the same memory: of one format
@@ -97,14 +126,10 @@ def fastest_on_all(
     -------
     Steps as those of `pretraining.best_step`; a size on which nothing fits is left out.
     """
-    sizes, tried = list(sizes), MICRO_BATCHES_OF_EXPERTS if run.model.experts else MICRO_BATCHES
-    tried = [size for size in tried if run.global_batch % size == 0]
-    ways = [
-        layouts(replace(run, chips=size), micro_batch=tried, recompute=[0, 2]) for size in sizes
-    ]
-    every = _joined(ways)
-    of_size = np.repeat(np.arange(len(sizes)), [way.tensor.size for way in ways])
-    taken, found, slower = training_memory(run, every).total, Found(), slower_twins(every)
+    sizes, found = tuple(sizes), Found()
+    check_run(replace(run, chips=sizes[0]))
+    every, of_size, slower = _weighed(run, sizes)
+    taken = training_memory(run, every).total
     for chip in chips:
         held = taken <= chip.require("memory_bytes")
         fits = np.flatnonzero(held & ~(slower & np.roll(held, 1)))
@@ -120,12 +145,12 @@ def fastest_on_all(
         many: Any = np.array(sizes)[places]
         used = mfu(replace(here, chips=many), best)
         for at, (place, one) in enumerate(zip(places, chosen, strict=True)):
-            layout = pick(every, fits[one])
+            layout = {name: int(getattr(every, name)[fits[one]]) for name in FIELDS}
             found[chip.name, sizes[place]] = {
                 **step_parts(best.at(at).parts() | {"step_s": float(best.total[at])}),
                 "mfu": float(used[at]),
-                "layout": layout_words(vars(layout)),
-                "split": Layout(**{name: int(getattr(layout, name)) for name in FIELDS}),
+                "layout": layout_words(layout),
+                "split": Layout(**layout),
             }
     return found
 

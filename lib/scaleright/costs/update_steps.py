@@ -117,11 +117,11 @@ def update_steps(
 
 @shared
 def _rows(
-    models: tuple[str, ...], sizes: tuple[int, ...], names: tuple[str, ...]
+    name: str, sizes: tuple[int, ...], names: tuple[str, ...]
 ) -> Mapping[tuple[str, str, int, int], Mapping[str, list[float]]]:
-    """The rows of `Updates`: those of one page are read at once."""
+    """The rows of `Updates` of a model: those of all sizes are read at once."""
     none, table = [np.nan] * len(COLUMNS), {}
-    for name, words, size, sequence in product(models, TASKS, sizes, SEQUENCES):
+    for words, size, sequence in product(TASKS, sizes, SEQUENCES):
         steps = update_steps(name, TASKS[words], size, sequence, names)
         rows = [steps.get(of, none) for of in names]
         table[name, words, size, sequence] = dict(
@@ -168,7 +168,8 @@ class Updates:
         (True, True)
         """
         names, sizes = tuple(names or cluster_chips()), tuple(sizes)
-        return cls(sizes, Table(_rows(tuple(dict.fromkeys(models)), sizes, names)), names)
+        rows = [_rows(name, sizes, names) for name in dict.fromkeys(models)]
+        return cls(sizes, Table({at: row for of in rows for at, row in of.items()}), names)
 
     def on(
         self, name: Any, trained: Any, chip: Any, chips: Any, tokens: Any, free_bytes: Any
