@@ -15,6 +15,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 _NODES: WeakValueDictionary[tuple, Quantity] = WeakValueDictionary()
+_UNKNOWN = object()
+"""The value of a quantity that nobody has asked for."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +46,26 @@ class Quantity:
 
     operation : what it was computed by; its `name` is the parameter's for one that was given
     inputs : what it was computed from: quantities, numbers, truth values, words, tables
-    value : what it is at the case
     unit : of the value, in words; empty where nothing has told it
     operands : the quantities among its inputs, the last one first
     parameter : the name under which it may be set; None where it may not
     """
 
-    __slots__ = ("__weakref__", "inputs", "operands", "operation", "parameter", "unit", "value")
+    __slots__ = ("__weakref__", "_value", "inputs", "operands", "operation", "parameter", "unit")
     __array_ufunc__ = None  # NumPy leaves what it does not know to the operators below
 
     def __init__(self, operation: Operation, inputs: tuple, value: Any):
-        self.operation, self.inputs, self.value, self.unit = operation, inputs, value, ""
-        self.operands = tuple(given for given in inputs[::-1] if isinstance(given, Quantity))
-        kind, _, name = operation.name.partition(" ")
-        self.parameter = name if kind == GIVEN else None
+        self.operation, self.inputs, self._value, self.unit = operation, inputs, value, ""
+        self.operands = tuple([given for given in inputs[::-1] if isinstance(given, Quantity)])
+        name = operation.name
+        self.parameter = name[len(GIVEN) + 1 :] if name.startswith(f"{GIVEN} ") else None
+
+    @property
+    def value(self) -> Any:
+        """What it is at the case, computed when it is first asked for: most of a graph never is."""
+        if self._value is _UNKNOWN:
+            _compute(self)
+        return self._value
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -253,7 +261,7 @@ def apply(operation: Operation, *inputs: Any) -> Quantity:
             given = _settled(given.item() if isinstance(given, np.generic) else given)
             key.append((type(given), given))
         plain.append(given)
-    return _node(tuple(key), operation, tuple(plain), None)
+    return _node(tuple(key), operation, tuple(plain), _UNKNOWN)
 
 
 WRITTEN_OUT = 1e15
@@ -286,10 +294,22 @@ def _node(key: tuple, operation: Operation, inputs: tuple, value: Any) -> Quanti
     """The one node of a key; its inputs, whose ids the key holds, live as long as it does."""
     known = _NODES.get(key)
     if known is None:
-        if inputs and value is None:
-            value = computed(operation, [value_of(given) for given in inputs])
         known = _NODES[key] = Quantity(operation, inputs, value)
     return known
+
+
+def _compute(wanted: Quantity) -> None:
+    """The value of a quantity, and of all that it is computed from."""
+    waiting = [wanted]
+    with np.errstate(all="ignore"):
+        while waiting:
+            node = waiting[-1]
+            if node._value is not _UNKNOWN:
+                waiting.pop()
+            elif missing := [of for of in node.operands if of._value is _UNKNOWN]:
+                waiting += missing
+            else:
+                node._value = unguarded(node.operation, map(value_of, node.inputs))
 
 
 def node_of(
@@ -302,8 +322,7 @@ def node_of(
     known = _NODES.get(key)
     if known is not None:
         return known
-    here = value() if value else computed(operation, map(value_of, inputs))
-    return _node(key, operation, inputs, here)
+    return _node(key, operation, inputs, value() if value else _UNKNOWN)
 
 
 def value_of(given: Any) -> Any:
