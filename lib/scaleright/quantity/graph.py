@@ -5,6 +5,7 @@ A node knows its operation, what it was computed from, and its value at the case
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Container, Iterable
@@ -164,6 +165,7 @@ def _infix(sign: str, compute: Callable) -> Operation:
     return Operation(sign, compute, lambda a, b: f"({a} {sign} {b})")
 
 
+@functools.cache
 def called(name: str, compute: Callable) -> Operation:
     """A function that Vega has under this name."""
     return Operation(name, compute, lambda *inputs: f"{name}({','.join(inputs)})")
@@ -181,8 +183,17 @@ AND, OR = _infix("&&", np.logical_and), _infix("||", np.logical_or)
 NOT = Operation("!", np.logical_not, lambda a: f"(!{a})")
 
 
+_ALIKE = {np.float64, bool, str}
+_SINGLE = {float, int, str, np.float64, np.str_}
+
+
 def element(values: Any, place: Any) -> Any:
     """The element of a list at a whole-numbered place; NaN, or no word, at a place outside."""
+    if type(place) is np.float64 and len(values) and type(values[0]) in _SINGLE:  # as most are
+        words = isinstance(values[0], str)
+        if not 0 <= place < len(values):
+            return "" if words else math.nan
+        return values[int(place)] if words else float(values[int(place)])
     values, place = np.asarray(values), np.asarray(place)
     inside = (place >= 0) & (place < values.shape[-1])
     shape = np.broadcast_shapes(values.shape[:-1], place.shape)
@@ -192,6 +203,13 @@ def element(values: Any, place: Any) -> Any:
         axis=-1,
     )[..., 0]
     return np.where(inside, found, "" if found.dtype.kind == "U" else np.nan)
+
+
+def either(condition: Any, this: Any, that: Any) -> Any:
+    """`numpy.where`, which makes arrays of single values first."""
+    if type(this) is type(that) and type(this) in _ALIKE and type(condition) is not np.ndarray:
+        return this if condition else that
+    return np.where(condition, this, that)
 
 
 ELEMENT = Operation("element", element, lambda values, place: f"{values}[{place}]")
@@ -340,17 +358,25 @@ def computed(operation: Operation, values: Iterable[Any]) -> Any:
 
 def unguarded(operation: Operation, values: Iterable[Any]) -> Any:
     """The same where NumPy has been told not to warn: once for many."""
-    found = operation.compute(*map(_as_on_a_page, values))
-    alone = isinstance(found, np.generic) or (isinstance(found, np.ndarray) and not found.ndim)
-    return found.item() if alone else found
+    found = operation.compute(*[_as_on_a_page(of) for of in values])
+    kind = type(found)
+    if kind in _PLAIN:
+        return _PLAIN[kind](found)
+    return found.item() if kind is np.ndarray and not found.ndim else found
+
+
+_PLAIN = {np.float64: float, np.bool_: bool, np.int64: int, np.str_: str}
+"""What single values of NumPy are, of which `item` takes ten times as long."""
 
 
 def _as_on_a_page(value: Any) -> Any:
     """A number as a page has it, which knows no whole numbers; all else as it is."""
-    if type(value) in (int, float):
+    kind = type(value)
+    if kind is float or kind is int:
         return np.float64(value)
-    whole = isinstance(value, np.ndarray) and value.dtype.kind in "iu"
-    return value.astype(float) if whole else value
+    if kind is np.ndarray and value.dtype.kind in "iu":
+        return value.astype(float)
+    return value
 
 
 def in_order(
