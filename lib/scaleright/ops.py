@@ -66,13 +66,13 @@ def _apply(vega_name: str, scalar, array, *args):
 def _larger(a, b):
     """`numpy.maximum`, in a tenth of its time for single values."""
     if type(a) is np.float64 and type(b) is np.float64:
-        return a if a > b or a != a else b
+        return a if a > b or math.isnan(a) else b
     return np.maximum(a, b)
 
 
 def _smaller(a, b):
     if type(a) is np.float64 and type(b) is np.float64:
-        return a if a < b or a != a else b
+        return a if a < b or math.isnan(a) else b
     return np.minimum(a, b)
 
 

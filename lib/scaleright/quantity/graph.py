@@ -50,13 +50,14 @@ class Quantity:
     unit : of the value, in words; empty where nothing has told it
     operands : the quantities among its inputs, the last one first
     parameter : the name under which it may be set; None where it may not
+    known : its value once somebody has asked for it
     """
 
-    __slots__ = ("__weakref__", "_value", "inputs", "operands", "operation", "parameter", "unit")
+    __slots__ = ("__weakref__", "inputs", "known", "operands", "operation", "parameter", "unit")
     __array_ufunc__ = None  # NumPy leaves what it does not know to the operators below
 
     def __init__(self, operation: Operation, inputs: tuple, value: Any):
-        self.operation, self.inputs, self._value, self.unit = operation, inputs, value, ""
+        self.operation, self.inputs, self.known, self.unit = operation, inputs, value, ""
         self.operands = tuple([given for given in inputs[::-1] if isinstance(given, Quantity)])
         name = operation.name
         self.parameter = name[len(GIVEN) + 1 :] if name.startswith(f"{GIVEN} ") else None
@@ -64,9 +65,9 @@ class Quantity:
     @property
     def value(self) -> Any:
         """What it is at the case, computed when it is first asked for: most of a graph never is."""
-        if self._value is _UNKNOWN:
+        if self.known is _UNKNOWN:
             _compute(self)
-        return self._value
+        return self.known
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -322,12 +323,12 @@ def _compute(wanted: Quantity) -> None:
     with np.errstate(all="ignore"):
         while waiting:
             node = waiting[-1]
-            if node._value is not _UNKNOWN:
+            if node.known is not _UNKNOWN:
                 waiting.pop()
-            elif missing := [of for of in node.operands if of._value is _UNKNOWN]:
+            elif missing := [of for of in node.operands if of.known is _UNKNOWN]:
                 waiting += missing
             else:
-                node._value = unguarded(node.operation, map(value_of, node.inputs))
+                node.known = unguarded(node.operation, map(value_of, node.inputs))
 
 
 def node_of(

@@ -21,7 +21,6 @@ from scaleright.quantity.graph import (
 from scaleright.quantity.rows import look_up
 
 
-
 def _listed(*values: Any) -> np.ndarray:
     if any(isinstance(of, np.ndarray) for of in values):
         return np.stack(np.broadcast_arrays(*values), axis=-1)
