@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from scaleright.catalog import accelerator, fact
+from scaleright.catalog import accelerator, fact, remembered
 from scaleright.costs import uncertainty
 from scaleright.costs.day_bills import DayBill, day_bill
 from scaleright.costs.day_choices import DayChoices
@@ -740,7 +740,8 @@ def _column(way: str) -> str:
 
 
 @lookup
-def bought_as(name: str) -> dict[str, Any]:
+@remembered
+def bought_as(name: str) -> Mapping[str, Any]:
     """How a chip is bought, as a row for `choose`.
 
     Returns
@@ -755,7 +756,8 @@ def bought_as(name: str) -> dict[str, Any]:
     price = uncertainty.chip_terms(name)
     spread = float(spread_between(price["price_low"], price["price_high"]))
     each = float(accelerator(name).scale_up_chips or 1)
-    return {"each": each, "server": made_for_servers(name), "price_spread": figure(spread)}
+    found = {"each": each, "server": made_for_servers(name), "price_spread": figure(spread)}
+    return MappingProxyType(found)
 
 
 @lookup
