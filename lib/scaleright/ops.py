@@ -63,18 +63,31 @@ def _apply(vega_name: str, scalar, array, *args):
     return scalar(*args)
 
 
+def _larger(a, b):
+    """`numpy.maximum`, in a tenth of its time for single values."""
+    if type(a) is np.float64 and type(b) is np.float64:
+        return a if a > b or math.isnan(a) else b
+    return np.maximum(a, b)
+
+
+def _smaller(a, b):
+    if type(a) is np.float64 and type(b) is np.float64:
+        return a if a < b or math.isnan(a) else b
+    return np.minimum(a, b)
+
+
 def maximum(a, b):
     """The larger of two values."""
     if type(a) in _SINGLE and type(b) in _SINGLE:
         return max(a, b)
-    return _apply("max", max, np.maximum, a, b)
+    return _apply("max", max, _larger, a, b)
 
 
 def minimum(a, b):
     """The smaller of two values."""
     if type(a) in _SINGLE and type(b) in _SINGLE:
         return min(a, b)
-    return _apply("min", min, np.minimum, a, b)
+    return _apply("min", min, _smaller, a, b)
 
 
 def where(condition, a, b):
@@ -92,7 +105,7 @@ def where(condition, a, b):
         return FunctionExpression("if", tuple(map(_literal, (condition, a, b))))
     if is_expression(a) or is_expression(b):
         return a if condition else b
-    return _apply("if", lambda c, x, y: x if c else y, np.where, condition, a, b)
+    return _apply("if", lambda c, x, y: x if c else y, graph.either, condition, a, b)
 
 
 def first_case(cases, otherwise):

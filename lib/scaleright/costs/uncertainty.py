@@ -339,12 +339,13 @@ def _fixed(name: str, setting: str) -> tuple[Callable[..., float], Mapping[str, 
         age_years=years_since_release(name),
         usd_per_kwh=setting_usd_per_kwh(setting),
     )
+    drawn = {end: owned_draw(name, setting, "serving", of) for end, (of, *_) in ENDS.items()}
     alone = ("value_kept_per_year", "service_years", "cost_of_capital")
     groups = TOGETHER | {factor: (factor,) for factor in alone}
 
     def fixed(price: float, **end_of: str) -> float:
         moved = {of: rows[end][of] for group, end in end_of.items() for of in groups[group]}
-        drawn = owned_draw(name, setting, "serving", ENDS[end_of.get(AROUND, TYPICAL)][0])
-        return build(price, drawn, factors=rows[TYPICAL] | moved).fixed_usd_per_year
+        here = drawn[end_of.get(AROUND, TYPICAL)]
+        return build(price, here, factors=rows[TYPICAL] | moved).fixed_usd_per_year
 
     return fixed, groups

@@ -3,15 +3,16 @@ workload, by what a year costs, and from which spend a site of one's own pays.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from scaleright.catalog import accelerator, fact
+from scaleright.catalog import accelerator, fact, remembered
 from scaleright.costs import uncertainty
 from scaleright.costs.day_bills import DayBill, day_bill
 from scaleright.costs.day_choices import DayChoices
@@ -493,13 +494,13 @@ class ServiceWays:
     rows : what these are, a row for each accelerator and contract, and again for fewer requests
     places : of each way to have hardware, the place of the row that has it for least; -1 where it
         is ruled out
-    taken : the ways on the accelerator that is taken, with an API on that which rents for least
     usd : a year of the cheapest of each way, infinite where it is ruled out [USD/year]
     chip : of each way to have hardware the accelerator; none where it is ruled out
     best, runner_up : the cheapest way and the next of another kind, by name and a year of it, to
         own being one kind; infinite where there is none [USD/year]
     many : ways that were compared [1]
     fewer : as many requests as the budget pays for; 0 where it pays none [request/day]
+    on_taken : makes `taken`, which the command never asks for
     """
 
     chips: Sequence[str]
@@ -507,13 +508,18 @@ class ServiceWays:
     api: AtApi
     rows: Mapping[str, Any]
     places: Mapping[str, Any]
-    taken: ChipWays
     usd: Mapping[str, Any]
     chip: Mapping[str, Any]
     best: tuple[Any, Any]
     runner_up: tuple[Any, Any]
     many: Any
     fewer: Any
+    on_taken: Callable[[], ChipWays]
+
+    @cached_property
+    def taken(self) -> ChipWays:
+        """The ways on the accelerator that is taken, with an API on that which rents for least."""
+        return self.on_taken()
 
     @classmethod
     def of(cls, case: Any, tables: DayChoices, chips: Sequence[str], hosts: Hosts) -> Self:
@@ -559,13 +565,13 @@ class ServiceWays:
             api,
             rows,
             places,
-            ChipWays.of(of, tables, chips, api),
             every,
             {way: word_at([*names], at) for way, at in places.items()},
             best,
             least({way: where(same[way], INFINITY, usd) for way, usd in every.items()}),
             many + sum(item(rows["ways"], at) for at in range(len(names))),
             case.requests_per_day * maximum(at_api, where(part > 0, part, 0.0)),
+            lambda: ChipWays.of(of, tables, chips, api),
         )
 
     def spread(self, way: str) -> Any:
@@ -735,7 +741,8 @@ def _column(way: str) -> str:
 
 
 @lookup
-def bought_as(name: str) -> dict[str, Any]:
+@remembered
+def bought_as(name: str) -> Mapping[str, Any]:
     """How a chip is bought, as a row for `choose`.
 
     Returns
@@ -750,7 +757,8 @@ def bought_as(name: str) -> dict[str, Any]:
     price = uncertainty.chip_terms(name)
     spread = float(spread_between(price["price_low"], price["price_high"]))
     each = float(accelerator(name).scale_up_chips or 1)
-    return {"each": each, "server": made_for_servers(name), "price_spread": figure(spread)}
+    found = {"each": each, "server": made_for_servers(name), "price_spread": figure(spread)}
+    return MappingProxyType(found)
 
 
 @lookup

@@ -123,7 +123,8 @@ def _climbed(of: Workload, fleets: Fleets, row: Mapping[str, Any]) -> list[Lever
     case = SimpleNamespace(**{name: given(name, it) for name, it in (values | usual).items()})
     words = source.levers_of_source()
     models = [*dict.fromkeys((name, SMALL))]
-    climb = ladder.Ladder(ladder.Fleet.of(case), models, [str(chip)], words["lever"])
+    fleet, levers_ = ladder.Fleet.of(case), words["lever"]
+    climb = ladder.Ladder(fleet, models, [str(chip)], levers_, fixed=True)
     needs = words.set_index("lever")["needs"]
     parts = {
         f"{n} {part}": getattr(step, part)

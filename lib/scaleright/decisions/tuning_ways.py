@@ -68,9 +68,13 @@ def hour_of_own(chip: str, chips: int, buys: bool) -> float:
     >>> 0 < hour_of_own("H100 SXM", 8, False) < hour_of_own("H100 SXM", 8, True) < 4
     True
     """
-    whole = OwnedHour.of(owned_terms(chip, "home"), training=True).usd
     share = bought_for(chip, chips) / chips if buys else running_share(chip)
-    return figure(whole * share, 4)
+    return figure(_whole_hour(chip) * share, 4)
+
+
+@remembered
+def _whole_hour(chip: str) -> float:
+    return OwnedHour.of(owned_terms(chip, "home"), training=True).usd
 
 
 @lookup

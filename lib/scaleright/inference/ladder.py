@@ -31,7 +31,8 @@ from scaleright.inference.quality import quality_loss
 from scaleright.inference.slowdowns import borrowed
 from scaleright.inference.weights import NO_FORMAT, Formats
 from scaleright.ops import where
-from scaleright.quantity import at, choose, evaluate, given, least, look_up
+from scaleright.quantity import Quantity, all_at, choose, evaluate, given, least, look_up
+from scaleright.quantity.graph import value_of
 from scaleright.transformer import bytes_per_parameter, parameters
 
 CHANGES = {
@@ -132,9 +133,9 @@ class Grouped(NamedTuple):
 class Groups:
     """Groups of chips in any state in which the levers leave them.
 
-    served, first_s, alone_s : of each, its chips [1], the requests that it serves at most [1/s] and
-        on what of a state its chips depend; the first token that it promises [s]; the time of a
-        token where one request is alone [s]; NaN where it serves none
+    served, first_s, alone_s : of each, its chips [1] and the requests that it serves at most [1/s];
+        the first token that it promises [s]; the time of a token where one request is alone [s];
+        NaN where it serves none
     """
 
     def __init__(self, of: Fleet, models: Sequence[str], chips: Sequence[str]):
@@ -150,7 +151,7 @@ class Groups:
         length = load.input_tokens + load.output_tokens
         within = where(limit > 0, length <= limit, limit == 0)  # 0: not published
         self.promise_s = of.ttft_s
-        self.served, self.alone_s = list[tuple[Any, Any, Sequence[str]]](), list[Any]()
+        self.served, self.alone_s = list[tuple[Any, Any]](), list[Any]()
         self.first_s = list[Any]()
         for place in range(sum(name.startswith("chips ") for name in rows)):
             one = curve_at(rows, place)
@@ -164,21 +165,19 @@ class Groups:
             waits_s = waits_s + longer_read_s(one, load, of.long_tokens)
             self.first_s.append(where(now["continuous"], first_s, waits_s))
             most = where(now["continuous"], joined, batched)
-            chips, asked = (
-                (where(now["continuous"], best.chips, one.chips), tuple(_GROUPS))
-                if one.reader is not None
-                else (one.chips, ("model", "form", "cache"))
-            )
-            self.served.append((chips, where(within, most, float("nan")), asked))
+            apart = one.reader is not None
+            chips = where(now["continuous"], best.chips, one.chips) if apart else one.chips
+            self.served.append((chips, where(within, most, float("nan"))))
 
     def at(self, state: Mapping[str, Any]) -> Grouped:
-        """Those of a state."""
+        """Those of a state; of one that is known they are numbers."""
         there = {f"group {name}": state[name] for name in _GROUPS}
+        (sizes, rates), many = zip(*self.served, strict=True), len(self.served)
+        follows = any(isinstance(of, Quantity) for of in there.values())
+        made = (all_at if follows else evaluate)([*sizes, *rates, *self.first_s], there)
         found, kept = [], False
-        for (chips, most, names), first_s in zip(self.served, self.first_s, strict=True):
-            size = at(chips, **{f"group {name}": state[name] for name in names})
-            rate = at(most, **there)
-            early = at(first_s, **there) <= self.promise_s
+        for size, rate, first_s in zip(made[:many], made[many:-many], made[-many:], strict=True):
+            early = first_s <= self.promise_s
             kept = where(rate > 0, early, False) | kept
             found.append((size, rate, early))
         return Grouped(
@@ -188,7 +187,8 @@ class Groups:
     def quickest_s(self, state: Mapping[str, Any]) -> Any:
         """Least time of a token, where a request is alone [s]; NaN where no group holds it."""
         there = {f"group {name}": state[name] for name in _GROUPS if name != "continuous"}
-        return least({f"{n}": at(of, **there) for n, of in enumerate(self.alone_s)})[1]
+        made = all_at(self.alone_s, there)
+        return least({f"{n}": of for n, of in enumerate(made)})[1]
 
 
 @lookup
@@ -323,10 +323,17 @@ class Ladder:
     """
 
     def __init__(
-        self, of: Fleet, models: Sequence[str], chips: Sequence[str], levers: Sequence[str]
+        self,
+        of: Fleet,
+        models: Sequence[str],
+        chips: Sequence[str],
+        levers: Sequence[str],
+        fixed: bool = False,
     ):
-        """models, chips : that may be chosen, the smaller models among them."""
-        self.fleet, self.groups = of, Groups(of, models, chips)
+        """models, chips : that may be chosen, the smaller models among them; fixed : whether the
+        case stays what it is, so that the state after each step is known: a fifth of the work.
+        """
+        self.fleet, self.groups, self.fixed = of, Groups(of, models, chips), fixed
         self.levers = Levers(of, models, chips)
         self.formats = Formats.of({name: name for name in models}, product(models, chips))
         weights = self.formats.weights(of.model, of.accelerator, of.precision, "")
@@ -334,6 +341,7 @@ class Ladder:
         self.today = {"model": of.model, "form": self.form, "products": DENSE, "cache": "BF16"}
         self.today |= {"cached": 0.0, "continuous": of.continuous}
         self.today |= dict.fromkeys(("adapters", "answers", "pooled"), 0.0)
+        self.today = self._known(self.today)
         key, self.context = (of.model, of.accelerator, self.form), pair.context
         lent = choose(self.levers.lent, *key, otherwise=NO_FORMAT)
         self.lent, self.weights = lent.words, replace(weights, lacking=lent.why)
@@ -345,11 +353,14 @@ class Ladder:
         for name in levers:
             self.steps.append(self.after(self.steps[-1], name))
 
+    def _known(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        return {of: value_of(it) if self.fixed else it for of, it in state.items()}
+
     def after(self, last: Step, name: str) -> Step:
         """What a lever makes of a step."""
         can, same, value = self.levers.change(name, last.state)
         key = CHANGES.get(name, "")
-        state = {of: value if of == key else old for of, old in last.state.items()}
+        state = self._known({**last.state, key: value} if key else last.state)
         of = Grouped(last.served, last.kept)
         served, kept = self.groups.at(state) if key in _GROUPS else of
         chips, lost = self.fleet.chips(served, state), self.levers.loss(name, state)
@@ -378,10 +389,12 @@ class Ladder:
                 (where(taken, n, chips_before), where(taken, most, most_before))
                 for (n, most), (chips_before, most_before) in zip(served, last.served, strict=True)
             ),
-            {
-                of: where(taken, state[of], old) if of == key else old
-                for of, old in last.state.items()
-            },
+            self._known(
+                {
+                    of: where(taken, state[of], old) if of == key else old
+                    for of, old in last.state.items()
+                }
+            ),
         )
 
     @property

@@ -405,6 +405,7 @@ _WHOLE, _LONG = 16.0, 1e9
 """Bits of a weight, and tokens of a context, where a host states none."""
 
 
+@shared
 def _ways(model: str) -> dict[str, Any]:
     """How a model's hosts compare, as a row: who they are in words, how many, and lists of those
     that no other one undercuts in every price with as long a context and as many bits.
@@ -468,6 +469,7 @@ _UNSOLD: dict[str, Any] = {
 """The columns of a row where no model is sold."""
 
 
+@shared
 def _rows(model: str) -> dict[tuple[str, str], dict[str, Any]]:
     """The rows of `Hosts` of a model."""
     rows = {}

@@ -15,7 +15,7 @@ same where a parameter is another (`at`), or the expressions by which a page com
 from scaleright.quantity.graph import Operation, Quantity, apply, derived, given
 from scaleright.quantity.lists import least, least_of, pick, place_after
 from scaleright.quantity.over import over
-from scaleright.quantity.readings import at, compiled, evaluate
+from scaleright.quantity.readings import all_at, at, compiled, evaluate
 from scaleright.quantity.rows import Table, choose, look_up
 from scaleright.quantity.signals import Rows, Signals
 
@@ -25,6 +25,7 @@ __all__ = [
     "Rows",
     "Signals",
     "Table",
+    "all_at",
     "apply",
     "at",
     "choose",

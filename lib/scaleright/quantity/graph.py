@@ -5,6 +5,7 @@ A node knows its operation, what it was computed from, and its value at the case
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Container, Iterable
@@ -15,6 +16,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 _NODES: WeakValueDictionary[tuple, Quantity] = WeakValueDictionary()
+_UNKNOWN = object()
+"""The value of a quantity that nobody has asked for."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +47,27 @@ class Quantity:
 
     operation : what it was computed by; its `name` is the parameter's for one that was given
     inputs : what it was computed from: quantities, numbers, truth values, words, tables
-    value : what it is at the case
     unit : of the value, in words; empty where nothing has told it
     operands : the quantities among its inputs, the last one first
     parameter : the name under which it may be set; None where it may not
+    known : its value once somebody has asked for it
     """
 
-    __slots__ = ("__weakref__", "inputs", "operands", "operation", "parameter", "unit", "value")
+    __slots__ = ("__weakref__", "inputs", "known", "operands", "operation", "parameter", "unit")
     __array_ufunc__ = None  # NumPy leaves what it does not know to the operators below
 
     def __init__(self, operation: Operation, inputs: tuple, value: Any):
-        self.operation, self.inputs, self.value, self.unit = operation, inputs, value, ""
-        self.operands = tuple(given for given in inputs[::-1] if isinstance(given, Quantity))
-        kind, _, name = operation.name.partition(" ")
-        self.parameter = name if kind == GIVEN else None
+        self.operation, self.inputs, self.known, self.unit = operation, inputs, value, ""
+        self.operands = tuple([given for given in inputs[::-1] if isinstance(given, Quantity)])
+        name = operation.name
+        self.parameter = name[len(GIVEN) + 1 :] if name.startswith(f"{GIVEN} ") else None
+
+    @property
+    def value(self) -> Any:
+        """What it is at the case, computed when it is first asked for: most of a graph never is."""
+        if self.known is _UNKNOWN:
+            _compute(self)
+        return self.known
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -156,6 +166,7 @@ def _infix(sign: str, compute: Callable) -> Operation:
     return Operation(sign, compute, lambda a, b: f"({a} {sign} {b})")
 
 
+@functools.cache
 def called(name: str, compute: Callable) -> Operation:
     """A function that Vega has under this name."""
     return Operation(name, compute, lambda *inputs: f"{name}({','.join(inputs)})")
@@ -173,8 +184,17 @@ AND, OR = _infix("&&", np.logical_and), _infix("||", np.logical_or)
 NOT = Operation("!", np.logical_not, lambda a: f"(!{a})")
 
 
+_ALIKE = {np.float64, bool, str}
+_SINGLE = {float, int, str, np.float64, np.str_}
+
+
 def element(values: Any, place: Any) -> Any:
     """The element of a list at a whole-numbered place; NaN, or no word, at a place outside."""
+    if type(place) is np.float64 and len(values) and type(values[0]) in _SINGLE:  # as most are
+        words = isinstance(values[0], str)
+        if not 0 <= place < len(values):
+            return "" if words else math.nan
+        return values[int(place)] if words else float(values[int(place)])
     values, place = np.asarray(values), np.asarray(place)
     inside = (place >= 0) & (place < values.shape[-1])
     shape = np.broadcast_shapes(values.shape[:-1], place.shape)
@@ -184,6 +204,13 @@ def element(values: Any, place: Any) -> Any:
         axis=-1,
     )[..., 0]
     return np.where(inside, found, "" if found.dtype.kind == "U" else np.nan)
+
+
+def either(condition: Any, this: Any, that: Any) -> Any:
+    """`numpy.where`, which makes arrays of single values first."""
+    if type(this) is type(that) and type(this) in _ALIKE and type(condition) is not np.ndarray:
+        return this if condition else that
+    return np.where(condition, this, that)
 
 
 ELEMENT = Operation("element", element, lambda values, place: f"{values}[{place}]")
@@ -253,7 +280,7 @@ def apply(operation: Operation, *inputs: Any) -> Quantity:
             given = _settled(given.item() if isinstance(given, np.generic) else given)
             key.append((type(given), given))
         plain.append(given)
-    return _node(tuple(key), operation, tuple(plain), None)
+    return _node(tuple(key), operation, tuple(plain), _UNKNOWN)
 
 
 WRITTEN_OUT = 1e15
@@ -286,10 +313,22 @@ def _node(key: tuple, operation: Operation, inputs: tuple, value: Any) -> Quanti
     """The one node of a key; its inputs, whose ids the key holds, live as long as it does."""
     known = _NODES.get(key)
     if known is None:
-        if inputs and value is None:
-            value = computed(operation, [value_of(given) for given in inputs])
         known = _NODES[key] = Quantity(operation, inputs, value)
     return known
+
+
+def _compute(wanted: Quantity) -> None:
+    """The value of a quantity, and of all that it is computed from."""
+    waiting = [wanted]
+    with np.errstate(all="ignore"):
+        while waiting:
+            node = waiting[-1]
+            if node.known is not _UNKNOWN:
+                waiting.pop()
+            elif missing := [of for of in node.operands if of.known is _UNKNOWN]:
+                waiting += missing
+            else:
+                node.known = unguarded(node.operation, map(value_of, node.inputs))
 
 
 def node_of(
@@ -302,8 +341,7 @@ def node_of(
     known = _NODES.get(key)
     if known is not None:
         return known
-    here = value() if value else computed(operation, map(value_of, inputs))
-    return _node(key, operation, inputs, here)
+    return _node(key, operation, inputs, value() if value else _UNKNOWN)
 
 
 def value_of(given: Any) -> Any:
@@ -321,17 +359,25 @@ def computed(operation: Operation, values: Iterable[Any]) -> Any:
 
 def unguarded(operation: Operation, values: Iterable[Any]) -> Any:
     """The same where NumPy has been told not to warn: once for many."""
-    found = operation.compute(*map(_as_on_a_page, values))
-    alone = isinstance(found, np.generic) or (isinstance(found, np.ndarray) and not found.ndim)
-    return found.item() if alone else found
+    found = operation.compute(*[_as_on_a_page(of) for of in values])
+    kind = type(found)
+    if kind in _PLAIN:
+        return _PLAIN[kind](found)
+    return found.item() if kind is np.ndarray and not found.ndim else found
+
+
+_PLAIN = {np.float64: float, np.bool_: bool, np.int64: int, np.str_: str}
+"""What single values of NumPy are, of which `item` takes ten times as long."""
 
 
 def _as_on_a_page(value: Any) -> Any:
     """A number as a page has it, which knows no whole numbers; all else as it is."""
-    if type(value) in (int, float):
+    kind = type(value)
+    if kind is float or kind is int:
         return np.float64(value)
-    whole = isinstance(value, np.ndarray) and value.dtype.kind in "iu"
-    return value.astype(float) if whole else value
+    if kind is np.ndarray and value.dtype.kind in "iu":
+        return value.astype(float)
+    return value
 
 
 def in_order(

@@ -15,13 +15,21 @@ from scaleright.quantity.graph import (
     Quantity,
     apply,
     called,
+    either,
     element,
 )
 from scaleright.quantity.rows import look_up
 
+
+def _listed(*values: Any) -> np.ndarray:
+    if any(isinstance(of, np.ndarray) for of in values):
+        return np.stack(np.broadcast_arrays(*values), axis=-1)
+    return np.array(values)
+
+
 LIST = Operation(
     "list",
-    lambda *values: np.stack(np.broadcast_arrays(*values), axis=-1),
+    _listed,
     lambda *values: f"[{','.join(values)}]",
 )
 
@@ -116,7 +124,7 @@ def most_of(counts: Mapping[str, Any], most: int) -> list[tuple[Quantity, Quanti
     return found
 
 
-IF = called("if", np.where)
+IF = called("if", either)
 
 
 def least(candidates: Mapping[str, Any], after: Any = None) -> tuple[Quantity, Quantity]:

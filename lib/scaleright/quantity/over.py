@@ -95,12 +95,13 @@ def _parameters_behind(
     leaves : parameters of which those that they are made of do not count
     """
     found: dict[Quantity, tuple[Quantity, ...]] = {}
+    together: dict[tuple[int, ...], tuple[Quantity, ...]] = {(): ()}
     for node in order:
-        parts = [*{id(of): of for of in map(found.__getitem__, node.operands[::-1])}.values()]
-        these = parts[0] if parts else ()
-        if len(parts) > 1:
-            every = tuple(dict.fromkeys(chain(*parts)))
-            these = every if len(every) > len(these) else these
+        parts = [found[of] for of in node.operands]
+        these = together.get(key := tuple([id(of) for of in parts]))
+        if these is None:
+            every = tuple(dict.fromkeys(chain(*parts[::-1])))
+            these = together[key] = every if len(every) > len(parts[-1]) else parts[-1]
         these = () if node in leaves else these
         found[node] = (*these, node) if node.parameter else these
     return found
@@ -110,9 +111,8 @@ def _evaluated(rows: Rows) -> dict[str, Any]:
     """All that is wanted, at each row and at the case: what several quantities need is computed
     once.
     """
-    read = {node.parameter for node in in_order(rows.wanted.values())}
-    values = {name: of for name, of in rows.given.items() if name in read}
-    return dict(zip(rows.wanted, evaluate(rows.wanted.values(), values), strict=True))
+    values = evaluate(rows.wanted.values(), rows.given, strangers=True)
+    return dict(zip(rows.wanted, values, strict=True))
 
 
 def _listed(

@@ -59,10 +59,11 @@ def evaluate(
                 values[node] = case[node.parameter]
             elif not moving.isdisjoint(node.operands):
                 inputs = [
-                    values.get(i, i.value) if isinstance(i, Quantity) else i for i in node.inputs
+                    (values[i] if i in moving else i.value) if isinstance(i, Quantity) else i
+                    for i in node.inputs
                 ]
                 values[node] = unguarded(node.operation, inputs)
-    return [values.get(node, node.value) for node in wanted]
+    return [values[of] if of in moving else of.value for of in wanted]
 
 
 def _refuse_strangers(order: Iterable[Quantity], case: Iterable[str]) -> None:
@@ -110,17 +111,25 @@ def at(wanted: Quantity, **case: Any) -> Any:
     >>> whole_day.value, evaluate([whole_day], {"price": 3.0}), at(whole_day, price=4.0)
     (48.0, [72.0], 96.0)
     """
-    order = in_order([wanted])
+    return all_at([wanted], case)[0]
+
+
+def all_at(wanted: Iterable[Quantity], case: Mapping[str, Any]) -> list[Any]:
+    """The same of several quantities, of which some depend on each name: what they have in common
+    is made once.
+    """
+    wanted = list(wanted)
+    order = in_order(wanted)
     _refuse_strangers(order, case)
     there: dict[Quantity, Any] = {}
     kept = {of.parameter for of in order if of.operation.held and of.parameter not in case}
-    for node in in_order([wanted], there=kept):
+    for node in in_order(wanted, there=kept) if kept else order:
         if node.parameter in case:
             there[node] = case[node.parameter]
         elif node.parameter not in kept and not there.keys().isdisjoint(node.operands):
             inputs = [there.get(i, i) if isinstance(i, Quantity) else i for i in node.inputs]
             there[node] = _made_of(node.operation, inputs)
-    return there.get(wanted, wanted)
+    return [there.get(of, of) for of in wanted]
 
 
 def _made_of(operation: Operation, inputs: list[Any]) -> Any:
