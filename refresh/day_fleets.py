@@ -6,7 +6,7 @@ import csv
 import sys
 from pathlib import Path
 
-from scaleright.validation.day_fleets import fleets
+from scaleright.chapters.load_of_a_day.evidence import fleets
 
 TABLE = Path(__file__).resolve().parents[1] / "data" / "day_fleets.csv"
 

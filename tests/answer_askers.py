@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from answer_cases import REQUESTS, TOKENS_PER_DAY, Serving, choices
 from scaleright import catalog
-from scaleright.decisions.architecture_bets import benchmarks
+from scaleright.chapters.architecture_bets.model import benchmarks
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import engines_in, servers
 from scaleright.quantity import evaluate

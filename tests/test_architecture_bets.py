@@ -12,12 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, market, mlperf
-from scaleright.costs.regret import chances, expected_cost, regret_usd, switch_probability
-from scaleright.decisions import architecture_bets as ab
-from scaleright.decisions import chip_gains
-from scaleright.decisions.bet_doubts import bet_or_rival
-from scaleright.decisions.bets import Bets
-from scaleright.decisions.bets_served import Served
+from scaleright.chapters.architecture_bets import gains as chip_gains
+from scaleright.chapters.architecture_bets import model as ab
+from scaleright.chapters.architecture_bets.bets import Bets
+from scaleright.chapters.architecture_bets.regret import (
+    chances,
+    expected_cost,
+    regret_usd,
+    switch_probability,
+)
+from scaleright.chapters.architecture_bets.served import Served
+from scaleright.chapters.architecture_bets.uncertainty import bet_or_rival
 from scaleright.decisions.scale_up import domain, resources
 from scaleright.inference.lengths import Load
 from scaleright.press.texts import declared

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
-from scaleright.chapters import plan_service
+from scaleright.chapters.buy_or_rent.deployment import source_branch as of_the_document
+from scaleright.chapters.plan import fleets as plan_fleets
+from scaleright.chapters.plan import service_page as plan_service
+from scaleright.chapters.plan.model import plan
 from scaleright.costs.day_choices import DayChoices
-from scaleright.decisions import plan_fleets
 from scaleright.decisions.build_buy import (
     API,
     COLOCATION,
@@ -30,8 +32,6 @@ from scaleright.decisions.build_buy import (
     room_watts,
     source_branch,
 )
-from scaleright.decisions.deployment import source_branch as of_the_document
-from scaleright.decisions.plan import plan
 from scaleright.decisions.plan_parts import chance
 from scaleright.decisions.plan_workload import SERVERS, Workload
 from scaleright.market import BEST, Hosts

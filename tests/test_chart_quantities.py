@@ -11,11 +11,11 @@ import pytest
 import vl_convert
 from ownership_samples import CARD
 from scaleright import charts
+from scaleright.chapters.buy_or_rent.deployment import QUESTIONS, deployment, tree
 from scaleright.charts.dots import dots
 from scaleright.charts.intervals import intervals
 from scaleright.charts.spreads import spread
 from scaleright.claims import ledger, stored
-from scaleright.decisions.deployment import QUESTIONS, deployment, tree
 from scaleright.ops import where
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, VEGALITE_MIME
 from scaleright.quantity import Quantity, choose, given

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scaleright import catalog, market
-from scaleright.decisions import cloud_choice as cc
+from scaleright.chapters.gpu_prices import choice as cc
 
 LISTED = pd.DataFrame(
     [

@@ -12,6 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, quantity
+from scaleright.chapters.cluster_efficiency.curve import LEVEL, Curve
+from scaleright.chapters.cluster_efficiency.reliability import judged, judged_clusters
+from scaleright.chapters.cluster_efficiency.uncertainty import ClusterDoubts
 from scaleright.claims import ledger
 from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, WAYS, grid_of
 from scaleright.costs.clusters import goodput, mtbf_hours
@@ -20,8 +23,6 @@ from scaleright.costs.pretraining import reliability, run_chip_hours
 from scaleright.costs.shared_clusters import waiting_days
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions import cluster_limits
-from scaleright.decisions.cluster_curve import LEVEL, Curve
-from scaleright.decisions.cluster_doubts import ClusterDoubts
 from scaleright.decisions.cluster_efficiency import (
     Efficiency,
     cost_with_time,
@@ -31,7 +32,6 @@ from scaleright.decisions.cluster_efficiency import (
 )
 from scaleright.quantity import evaluate
 from scaleright.scaling_laws.batches import MORE, laws, published_batch, tokens_over_least
-from scaleright.validation.reliability import judged, judged_clusters
 
 from refresh import reliability as importer
 from refresh.tables import RefreshError, sift

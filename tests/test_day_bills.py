@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import quantity
+from scaleright.chapters.load_of_a_day import evidence_days as days
+from scaleright.chapters.load_of_a_day.simulated import DayCase, day_simulated, peak_with, peaks
 from scaleright.costs.day_bills import (
     BASE,
     FIXED,
@@ -19,11 +21,9 @@ from scaleright.costs.day_bills import (
     spent_usd,
 )
 from scaleright.costs.day_choices import DayChoices, require_engine
-from scaleright.inference.day_simulated import DayCase, day_simulated, peak_with, peaks
 from scaleright.parameters import ParameterError, validate
 from scaleright.press import Book
 from scaleright.press.texts import declared
-from scaleright.validation import days
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 USUAL = {

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 from ownership_samples import CARD
-from scaleright.decisions import unit_economics as ue
+from scaleright.chapters.buy_or_rent.deployment import deployment, source_branch
+from scaleright.chapters.token_cost import unit_economics as ue
 from scaleright.decisions.capex_opex import capex_opex, fleet_costs, source_rule
-from scaleright.decisions.deployment import deployment, source_branch
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright.catalog import fact
+from scaleright.chapters.serving_accuracy import deepseek_day as day
 from scaleright.inference.deployment import check, valid
 from scaleright.inference.engine_steps import engine_step
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import weights_per_chip
-from scaleright.validation import deepseek_day as day
 
 
 def test_the_published_figures_agree_with_each_other():

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog
+from scaleright.chapters.sustainability import efficiency as eco
 from scaleright.costs.serving_doubts import LOAD
-from scaleright.decisions import eco_efficiency as eco
 from scaleright.footprint import (
     Footprint,
     Machine,

@@ -9,17 +9,17 @@ import pandas as pd
 import pytest
 from chapter_cells import cells
 from scaleright import quantity as quantities
+from scaleright.chapters.hardware_compare import ranking
+from scaleright.chapters.hardware_compare.criteria import SAID, criteria
 from scaleright.costs.fastest_steps import SIZES
 from scaleright.costs.serving_doubts import LOAD, RENT, load_spread
 from scaleright.decisions import hardware_choice as hw
-from scaleright.decisions import hardware_ranking as ranking
 from scaleright.decisions import hardware_tables
 from scaleright.decisions.hardware_candidates import (
     candidate_rows,
     candidates,
     considered,
 )
-from scaleright.decisions.hardware_criteria import SAID, criteria
 from scaleright.decisions.hardware_tables import HardwareTables, serves, serving_chips
 from scaleright.decisions.hardware_training import require_pace, training_rows
 from scaleright.decisions.two_chips import PRICE, SPEED, ChipDoubts, spread_apart

@@ -15,14 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scaleright import catalog, mlperf
 from scaleright import quantity as quantities
-from scaleright.charts.radar import profile, radar
-from scaleright.charts.standing import standing
+from scaleright.chapters.hardware_radar import evidence, figures, maturity, placing
+from scaleright.chapters.hardware_radar import model as hardware
+from scaleright.chapters.hardware_radar.radar import profile, radar
+from scaleright.chapters.hardware_radar.ranks import standing
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
-from scaleright.decisions import hardware_evidence as evidence
-from scaleright.decisions import hardware_figures as figures
-from scaleright.decisions import hardware_maturity as maturity
-from scaleright.decisions import hardware_placing as placing
-from scaleright.decisions import hardware_radar as hardware
 
 LLAMA = ("llama2-70b", "Offline")
 EVEN = (1.0,) * 5

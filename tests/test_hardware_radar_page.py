@@ -11,10 +11,8 @@ import pandas as pd
 import pytest
 from chapter_cells import shared
 from scaleright import quantity as quantities
-from scaleright.chapters import hardware_radar as page
-from scaleright.decisions import hardware_figures as figures
-from scaleright.decisions import hardware_placing as placing
-from scaleright.decisions import hardware_radar as hardware
+from scaleright.chapters.hardware_radar import figures, page, placing
+from scaleright.chapters.hardware_radar import model as hardware
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from engine_cases import LLAMA as FOUR
 from scaleright import catalog
+from scaleright.chapters.vendor_claims.frontier import at_rate, frontier, layouts, under
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.disaggregation import disaggregated, transfer_seconds
-from scaleright.inference.frontier import at_rate, frontier, layouts, under
 from scaleright.inference.lengths import Load, trace
 from scaleright.inference.serving import offline, steady
 

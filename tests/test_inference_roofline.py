@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 from scaleright import catalog, cli
+from scaleright.chapters.inference_roofline.batches import Batch
+from scaleright.chapters.inference_roofline.server_steps import Servers
 from scaleright.claims import ledger, verdicts
-from scaleright.costs.batches import Batch
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import curves
 from scaleright.inference.demand import requests_of
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
 from scaleright.inference.server import require_server
-from scaleright.inference.server_steps import Servers
 from scaleright.inference.serving import steady
 from scaleright.market import STEADY, listed_hour
 from scaleright.press import Book, execute

@@ -7,16 +7,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from scaleright.chapters.plan.fleets import Fleets
+from scaleright.chapters.plan.model import plan
+from scaleright.chapters.plan.study_ways import NODES, Question, clusters
 from scaleright.costs.cluster_grid import WAYS as BATCHED
 from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import RENT, ServiceWays
-from scaleright.decisions.plan import plan
-from scaleright.decisions.plan_fleets import Fleets
 from scaleright.decisions.plan_parts import Part
 from scaleright.decisions.plan_runs import SPOT, PaidRun, read_at, runs_of
-from scaleright.decisions.plan_study_ways import NODES, Question, clusters
 from scaleright.decisions.plan_tuning import Tunings
 from scaleright.decisions.plan_workload import Workload
 from scaleright.decisions.unlisted_runs import step_seconds, unlisted_hours

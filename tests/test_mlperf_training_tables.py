@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 from scaleright import mlperf
+from scaleright.chapters.pretraining_records import tables
 from scaleright.market import hour
 from scaleright.mlperf import best_runs
-from scaleright.mlperf import training_tables as tables
 from scaleright.power import most_watts
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given

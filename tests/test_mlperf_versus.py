@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scaleright import catalog, market, mlperf
+from scaleright.chapters.mlperf import tables
 from scaleright.information import NINETY
-from scaleright.mlperf import tables
 from scaleright.mlperf.compare import entry, meetings
 from scaleright.mlperf.versus import NEW_TEAM, OLD_TEAM, RENT, ROUND
 from scaleright.press.texts import declared

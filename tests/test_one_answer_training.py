@@ -12,6 +12,8 @@ import pytest
 from answer_cases import TRAINING, choices
 from chapter_cells import BOOK, Run, computed
 from scaleright import catalog, charts, footprint, transformer
+from scaleright.chapters.parallelism.selector import SIMPLER_WITHIN, choose
+from scaleright.chapters.parallelism.tables import networks_of, run_of
 from scaleright.costs import fastest_steps, training_fleet
 from scaleright.costs.cluster_grid import CLUSTERS
 from scaleright.costs.clusters import cluster_chips, goodput
@@ -20,8 +22,6 @@ from scaleright.costs.pretraining import STEP_PARTS, reliability, run_chip_hours
 from scaleright.costs.training_fleet import left_out
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.decisions.parallelism_playbook import contenders
-from scaleright.decisions.parallelism_selector import SIMPLER_WITHIN, choose
-from scaleright.decisions.parallelism_tables import networks_of, run_of
 from scaleright.parameters import validate
 from scaleright.press import plans
 from scaleright.press.texts import declared

@@ -9,6 +9,12 @@ from pathlib import Path
 
 import pytest
 from scaleright import catalog, units
+from scaleright.chapters.parallelism.selector import (
+    ACCEPTS,
+    SOURCE,
+    parallelism_selector,
+    source_rule,
+)
 from scaleright.claims import ledger, verdicts
 from scaleright.decisions.parallelism_playbook import (
     SOURCE_WORDS,
@@ -17,12 +23,6 @@ from scaleright.decisions.parallelism_playbook import (
     playbook,
     strategy,
     words,
-)
-from scaleright.decisions.parallelism_selector import (
-    ACCEPTS,
-    SOURCE,
-    parallelism_selector,
-    source_rule,
 )
 from scaleright.parameters import ParameterError, validate
 from scaleright.press import Book

@@ -9,18 +9,18 @@ from types import SimpleNamespace
 import pytest
 from scaleright import catalog
 from scaleright.architecture import chosen
-from scaleright.decisions import parallelism_shortlist as shortlists
-from scaleright.decisions.parallelism_playbook import contenders
-from scaleright.decisions.parallelism_selector import (
+from scaleright.chapters.parallelism import shortlist as shortlists
+from scaleright.chapters.parallelism.chosen import chosen_machine, machines
+from scaleright.chapters.parallelism.selector import (
     ACCEPTS,
     accepts,
     choose,
     parallelism_selector,
     source_rule,
 )
-from scaleright.decisions.parallelism_tables import networks_of, run_of, without_pipeline
+from scaleright.chapters.parallelism.tables import networks_of, run_of, without_pipeline
+from scaleright.decisions.parallelism_playbook import contenders
 from scaleright.quantity import evaluate, given
-from scaleright.training.chosen import chosen_machine, machines
 from scaleright.training.layout import TrainingRun
 from scaleright.training.memory import training_memory
 from scaleright.training.step import step_time

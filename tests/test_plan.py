@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from chapter_cells import BOOK, Run, computed, page
+from scaleright.chapters.plan import fleets as plan_fleets
+from scaleright.chapters.plan.hardware import Compared
+from scaleright.chapters.plan.model import WholePlan, plan
 from scaleright.costs.platforms import BATCHES
 from scaleright.costs.regional_power import REGIONS
-from scaleright.decisions import plan_fleets, plan_runs, plan_tuning, plan_workload
-from scaleright.decisions.plan import WholePlan, plan
-from scaleright.decisions.plan_hardware import Compared
+from scaleright.decisions import plan_runs, plan_tuning, plan_workload
 from scaleright.decisions.plan_parts import STEPS, Asked
 from scaleright.decisions.plan_workload import DECLARED, TRACE_COLUMNS, Workload, read_trace
 from scaleright.decisions.post_training_choice import OFFERED

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from chapter_cells import computed
 from scaleright import catalog
+from scaleright.chapters.plan.model import plan
+from scaleright.chapters.plan.rows import open_row, plan_rows
 from scaleright.costs.regional_power import power_price
 from scaleright.decisions.build_buy import HYBRID, SPILL
-from scaleright.decisions.plan import plan
-from scaleright.decisions.plan_rows import open_row, plan_rows
 from scaleright.decisions.plan_workload import IN_REGION, Workload
 from scaleright.market import BEST
 from scaleright.parameters.case import accepted

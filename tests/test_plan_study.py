@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from scaleright.chapters import plan_study
-from scaleright.chapters.plan import STUDY
-from scaleright.decisions.plan import plan
+from scaleright.chapters.plan import study_page as plan_study
+from scaleright.chapters.plan.model import plan
+from scaleright.chapters.plan.page import STUDY
 from scaleright.decisions.plan_workload import PROXIES, Workload
 from scaleright.quantity import evaluate, given
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from scaleright.chapters import plan_training as page
-from scaleright.chapters.plan import TRAINING
-from scaleright.decisions.plan import plan
+from scaleright.chapters.plan import training_page as page
+from scaleright.chapters.plan.model import plan
+from scaleright.chapters.plan.page import TRAINING
 from scaleright.decisions.plan_workload import Workload
 from scaleright.quantity import evaluate, given
 from scaleright.units import figure

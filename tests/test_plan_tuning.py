@@ -10,9 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from scaleright.chapters import plan_tuning
-from scaleright.chapters.plan import POST_TRAINING, TOKENS, TUNING, OwnPlan
-from scaleright.decisions.plan import plan
+from scaleright.chapters.plan import tuning_page as plan_tuning
+from scaleright.chapters.plan.model import plan
+from scaleright.chapters.plan.page import POST_TRAINING, TOKENS, TUNING, OwnPlan
 from scaleright.decisions.plan_workload import OF_PAIRS, OF_TEXTS, ROLLOUTS, Workload
 from scaleright.parameters.case import accepted
 from scaleright.press import Book

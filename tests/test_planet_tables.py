@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from scaleright import catalog
-from scaleright.validation.decode import decode_floor
+from scaleright.chapters.scaling_math.evidence import decode_floor
 
 
 def _value(table: str, column: str = "value", **where) -> float:

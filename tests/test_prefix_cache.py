@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog
+from scaleright.chapters.load_of_a_day.evidence import kept
 from scaleright.costs.day_choices import fitting
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.prefix_cache import kept_by_time, kept_share, stays_s
 from scaleright.inference.traffic import hour_of, load_of
-from scaleright.validation.day_fleets import kept
 
 from refresh import prefix_cache
 from refresh.prefix_cache import Prompt, blocks_of, hits

@@ -64,6 +64,7 @@ def test_a_chart_elsewhere_is_named_by_its_number_and_not_by_where_it_stands(cha
     text = Book(ROOT).text(chapter).read_text(encoding="utf-8")
     told = re.findall(r"(?:chart|figure|table)s? (?:above|below)\b", text, re.IGNORECASE)
     assert not told, 'link it: <a href="#chart-NAME">the chart of ...</a> says its number'
-    module = ROOT / "lib" / "scaleright" / "chapters" / f"{chapter}.py"
-    named = set(re.findall(r"\bname=\"([\w-]+)\"", module.read_text(encoding="utf-8") + text))
+    own = sorted((ROOT / "lib" / "scaleright" / "chapters" / chapter).glob("*.py"))
+    texts = [text, *(module.read_text(encoding="utf-8") for module in own)]
+    named = {name for text in texts for name in re.findall(r"\bname=\"([\w-]+)\"", text)}
     assert set(re.findall(r'href="#chart-([\w-]+)"', text)) <= named

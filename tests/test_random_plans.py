@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 import pytest
-from scaleright.decisions.plan import plan
+from scaleright.chapters.plan.model import plan
 from scaleright.decisions.plan_parts import Part
 from scaleright.decisions.plan_runs import NEAR
 from scaleright.decisions.plan_workload import PROXIES, SERVED, SERVERS, TUNED, Workload

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from chapter_cells import computed
+from scaleright.chapters.model_routing import evidence
+from scaleright.chapters.model_routing.model import best_way, model_names, shortfall
 from scaleright.costs.tokens import request_usd
-from scaleright.decisions import routing_evidence as evidence
 from scaleright.decisions import routing_tiers as of_tiers
-from scaleright.decisions.routing_choice import best_way, model_names, shortfall
 from scaleright.decisions.routing_tiers import LEVELS, NAMES, STEPS, Tiers, success_rates, ways_of
 from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, frontier
 from scaleright.market import api_price, asked_tokens, closed_models, hour

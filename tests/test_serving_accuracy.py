@@ -10,12 +10,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from scaleright import catalog
+from scaleright.chapters.serving_accuracy import errors as serving_errors
+from scaleright.chapters.serving_accuracy.failures import REASONS
 from scaleright.inference.phases import KINDS
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.parameters import ParameterError, validate
 from scaleright.press.texts import declared
-from scaleright.validation import left_out, serving, serving_cases, serving_errors
-from scaleright.validation.serving_failures import REASONS
+from scaleright.validation import left_out, serving, serving_cases
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "notebooks" / "serving_accuracy.ipynb"

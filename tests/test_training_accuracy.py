@@ -11,10 +11,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from scaleright import catalog
+from scaleright.chapters.training_accuracy import failures as training_failures
+from scaleright.chapters.training_accuracy import other_tools
 from scaleright.parameters import ParameterError, validate
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
-from scaleright.validation import kinds, other_tools, training_failures
+from scaleright.validation import kinds
 from scaleright.validation import training_errors as errors
 
 ROOT = Path(__file__).resolve().parents[1]

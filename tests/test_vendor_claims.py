@@ -15,12 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, cli, market, quantity
-from scaleright.claims import ledger, verdicts
-from scaleright.claims import vendor as claimed
-from scaleright.costs.serving_doubts import RENT
-from scaleright.decisions import vendor_economics as vendor
-from scaleright.decisions import vendor_evidence as evidence
-from scaleright.decisions.vendor_economics import (
+from scaleright.chapters.vendor_claims import evidence
+from scaleright.chapters.vendor_claims import model as vendor
+from scaleright.chapters.vendor_claims.leads import Lead, LeadDoubts, over_speeds
+from scaleright.chapters.vendor_claims.model import (
     advantage,
     best_rate,
     lead,
@@ -29,7 +27,9 @@ from scaleright.decisions.vendor_economics import (
     serving_points,
     vendor_claim,
 )
-from scaleright.decisions.vendor_leads import Lead, LeadDoubts, over_speeds
+from scaleright.claims import ledger, verdicts
+from scaleright.claims import vendor as claimed
+from scaleright.costs.serving_doubts import RENT
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer
 from scaleright.press.texts import declared

@@ -333,7 +333,7 @@ def plan(
         return
     with finding_in(partial(_findings, place)):
         workload = plans.workload(place, preset, _case(assignments), trace)
-        from scaleright.decisions.plan import plan as planned
+        from scaleright.chapters.plan.model import plan as planned
 
         found = planned(workload)
     click.echo(found.json() if as_json else found.text())

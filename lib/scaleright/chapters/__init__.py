@@ -1,7 +1,8 @@
-"""What chapters show: for each a module of its name with its answer card, sentences, charts and
-tables, as functions of the quantities that the chapter computes.
+"""A package for each chapter, by its name: what stands behind this chapter alone.
 
-A chapter's notebook holds prose and computation, one line for each display; formulas and frames of
-data are in the rooms of their subject. A module belongs to its chapter alone: what two chapters
-show is a function of `charts`.
+`page`: what it shows, its answer card, sentences, charts and tables, as functions of the quantities
+that the chapter computes. `model`: what only it computes. `evidence`: what it is compared with. A
+chapter's notebook holds prose and computation, one line for each display; what two chapters share
+stands below them, in the room of its subject. No chapter imports another; the rules of its
+parameters and the claims that it checks may ask it.
 """

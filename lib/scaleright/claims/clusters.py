@@ -7,13 +7,13 @@ claim.
 from types import SimpleNamespace
 
 from scaleright.catalog import accelerator, fact, shared
+from scaleright.chapters.cluster_efficiency.curve import Curve
 from scaleright.claims.errors import Error, inverse, of_two_steps, widened
 from scaleright.claims.verdicts import Condition, Recomputed, looked_up, point, span
 from scaleright.costs.cluster_grid import MODELS, Grid
 from scaleright.costs.platforms import FREE
 from scaleright.costs.pretraining import reliability
 from scaleright.costs.whole_runs import TYPICAL
-from scaleright.decisions.cluster_curve import Curve
 from scaleright.decisions.cluster_efficiency import Efficiency
 from scaleright.quantity import given
 from scaleright.training.goodput import best_checkpoint_interval_s, useful_share

@@ -11,10 +11,10 @@ from functools import cache
 from itertools import chain
 
 from scaleright.catalog import accelerator, model
+from scaleright.chapters.parallelism.selector import parallelism_selector
 from scaleright.claims.errors import inverse, of_two_steps, widened
 from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.decisions.parallelism_playbook import contenders, playbook
-from scaleright.decisions.parallelism_selector import parallelism_selector
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.slowdowns import interval
 from scaleright.training.step import step_time

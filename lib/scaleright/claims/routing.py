@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from scaleright.catalog import fact
+from scaleright.chapters.model_routing.checks import balanced_rate, usual_check
+from scaleright.chapters.model_routing.evidence import nested_mean, recovered, taught_odds
 from scaleright.claims.verdicts import Condition, Recomputed, span
 from scaleright.costs.tokens import request_usd
 from scaleright.decisions.routing import routed_saving
-from scaleright.decisions.routing_checks import balanced_rate, usual_check
-from scaleright.decisions.routing_evidence import nested_mean, recovered, taught_odds
 from scaleright.decisions.routing_tiers import LEVELS, VERDICT_TOKENS, success_rates
 from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade
 from scaleright.inference.lengths import Load

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model
-from scaleright.claims.ledger import stated
-from scaleright.claims.verdicts import Condition, Origin, Recomputed, Slip, looked_up, point, span
-from scaleright.costs.gpt3 import (
+from scaleright.chapters.scaling_math.gpt3 import (
     prompt_flop,
     rents_then,
     training_flop,
     training_usd,
     weights_bytes,
 )
+from scaleright.claims.ledger import stated
+from scaleright.claims.verdicts import Condition, Origin, Recomputed, Slip, looked_up, point, span
 from scaleright.costs.rent import compute_usd
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR, SECONDS_PER_YEAR, WATTS_PER_KILOWATT
 

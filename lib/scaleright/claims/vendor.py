@@ -1,7 +1,7 @@
 """Recomputations of Token Cost Analysis, a vendor's answer on the price of experiments, and of what
 Clarifai and Andreessen Horowitz say on how models are served.
 
-The lead of one system over another is that of `decisions.vendor_economics`: a ratio of two curves
+The lead of one system over another is that of `vendor_claims.model`: a ratio of two curves
 over the speed that a user sees. What each one computes, from which inputs, and why it differs
 stands in `data/claims.csv` beside the claim.
 """
@@ -12,13 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog import accelerator, fact, model, table
-from scaleright.claims.errors import widened
-from scaleright.claims.utilization import traces
-from scaleright.claims.verdicts import Condition, Origin, Recomputed, point, span
-from scaleright.costs.own import installed_usd
-from scaleright.costs.ownership import Ownership
-from scaleright.costs.tokens import mix_usd_per_million
-from scaleright.decisions.vendor_economics import (
+from scaleright.chapters.vendor_claims.model import (
     RACK_CHIPS,
     advantage,
     best_rate,
@@ -29,6 +23,12 @@ from scaleright.decisions.vendor_economics import (
     returns,
     serving_points,
 )
+from scaleright.claims.errors import widened
+from scaleright.claims.utilization import traces
+from scaleright.claims.verdicts import Condition, Origin, Recomputed, point, span
+from scaleright.costs.own import installed_usd
+from scaleright.costs.ownership import Ownership
+from scaleright.costs.tokens import mix_usd_per_million
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.memory import largest_batch, serving_memory
 from scaleright.market import api_price, cost_factor

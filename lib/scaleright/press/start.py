@@ -37,7 +37,7 @@ def presets(pages: Pages) -> str:
     """The workloads that `plan` knows, as links to its chapter with each filled in; those that only
     the command takes, as commands.
     """
-    from scaleright.chapters.plan import MENU
+    from scaleright.chapters.plan.page import MENU
 
     words, linked, typed = {name: words for words, name in MENU.items()}, [], []
     for name, of in plans.presets(pages.book).items():

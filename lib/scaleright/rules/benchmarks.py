@@ -39,7 +39,7 @@ def ran(benchmark: str, round_: str, measure: str, contract: str, seller: str) -
 def on_radar(benchmark: str, scenario: str, paid: str, contract: str, seller: str) -> None:
     """A workload on which a radar can stand, and whose reference chip has a price."""
     from scaleright import market
-    from scaleright.decisions.hardware_radar import figures
+    from scaleright.chapters.hardware_radar.model import figures
 
     reference = figures(benchmark, scenario).attrs["reference"]
     if paid != "own":
@@ -89,7 +89,7 @@ def bets_meet(
     image_share: float,
 ) -> None:
     """Two chips that were measured together on some model of every kind that is bet on."""
-    from scaleright.decisions.meetings import require_meeting
+    from scaleright.chapters.architecture_bets.head_to_head import require_meeting
 
     for kind, benchmark in {"mixture": mixture, "dense": dense}.items():
         require_meeting(kind, benchmark, scenario, bet, rival)

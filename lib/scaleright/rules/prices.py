@@ -154,7 +154,7 @@ def hosted(model: str, api_host: str, *own_usd: float) -> None:
 
 def sold_as(shape: str, api_host: str, *own_usd: float) -> None:
     """A model of the catalog as `hosted`, by the release that hosts sell of it."""
-    from scaleright.decisions.vendor_evidence import release
+    from scaleright.chapters.vendor_claims.evidence import release
 
     hosted(release(shape), api_host, *own_usd)
 
@@ -172,6 +172,6 @@ def on_the_market(
 
 def committed(accelerator: str, commit_with: str | None) -> None:
     """A chip that the provider of a commitment lists."""
-    from scaleright.decisions.cloud_choice import require_commitment
+    from scaleright.chapters.gpu_prices.choice import require_commitment
 
     require_commitment(accelerator, commit_with)

@@ -34,7 +34,7 @@ def served_in(accelerator: str, precision: str) -> None:
 
 def both_serve(bet: str, rival: str, mixture: str, dense: str, precision: str) -> None:
     """Two chips that both serve two models of MLPerf in a format."""
-    from scaleright.decisions.bets_served import require_served
+    from scaleright.chapters.architecture_bets.served import require_served
 
     require_served(bet, rival, mixture, dense, precision)
 
@@ -50,7 +50,7 @@ def as_fast(
     speed: int,
 ) -> None:
     """Two chips that both write at a speed per user, each in its format."""
-    from scaleright.decisions.vendor_evidence import require_speed
+    from scaleright.chapters.vendor_claims.evidence import require_speed
 
     forms = {newer: newer_precision, older: older_precision}
     require_speed(model, request, drafts, forms, speed)
@@ -73,9 +73,9 @@ def serves(
     accelerator is asked for, one of any of the choices that are rented out so.
     """
     from scaleright import catalog
+    from scaleright.chapters.inference_roofline.server_steps import FEWEST
     from scaleright.inference.demand import requests_of
     from scaleright.inference.server import require_server
-    from scaleright.inference.server_steps import FEWEST
     from scaleright.rules.left_open import on_one
 
     shape, many = catalog.model(model), None if chips == FEWEST else int(chips)

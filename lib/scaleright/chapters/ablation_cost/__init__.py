@@ -1,0 +1,1 @@
+"""What does an experiment cost, and which platform makes a study cheapest?"""

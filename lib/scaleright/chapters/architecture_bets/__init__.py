@@ -1,0 +1,1 @@
+"""Is a hardware bet a bet on model architecture?"""

@@ -1,0 +1,344 @@
+"""What each chip would cost by kind of model and in expectation, as quantities of a reader's case:
+rents, odds and the newest MLPerf round in which two chips meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, Self
+
+import pandas as pd
+
+from scaleright import market
+from scaleright.catalog import accelerator, remembered, shared
+from scaleright.chapters.architecture_bets.head_to_head import KINDS, Meeting
+from scaleright.chapters.architecture_bets.model import (
+    ARCHITECTURES,
+    CHIPS,
+    SERVER,
+    relative_costs,
+    source_rule,
+)
+from scaleright.chapters.architecture_bets.regret import (
+    expected_cost,
+    switch_probability,
+    worst_cost,
+)
+from scaleright.decisions.scale_up import domain
+from scaleright.market import Hours, PaidHour
+from scaleright.mlperf.gains import gain_ratio
+from scaleright.ops import INFINITY, first_case, where
+from scaleright.quantity import at, evaluate, least, look_up, pick
+
+TERMS = {"1 year": 1, "3 years": 3}
+
+
+@shared
+def terms() -> dict[str, dict[str, float]]:
+    """Years of a commitment, and its price over that of hours on demand at AWS [1], by term.
+
+    >>> terms()["3 years"]["committed_ratio"] < terms()["1 year"]["committed_ratio"] < 1
+    True
+    """
+    ratios = {term: market.commitment_ratio("AWS", years).best for term, years in TERMS.items()}
+    return {
+        term: {"years": years, "committed_ratio": round(ratios[term], 3)}
+        for term, years in TERMS.items()
+    }
+
+
+def meetings_of(case: Any) -> dict[str, Meeting]:
+    """Where the bet and its rival meet, by kind of model; nobody hurries on images."""
+    return {
+        kind: Meeting.of(
+            kind,
+            getattr(case, kind),
+            "Offline" if kind == "images" else case.scenario,
+            case.bet,
+            case.rival,
+        )
+        for kind in ARCHITECTURES
+    }
+
+
+@remembered
+def paid_hours() -> Hours:
+    """An hour of each of `CHIPS`, under every contract and from every seller."""
+    return Hours(CHIPS)
+
+
+def hour_of(case: Any, chip: Any) -> PaidHour:
+    """An hour of a chip under the case's contract from the `seller` of both; of the bet and its
+    rival at a rent of the reader's own, where the case has one.
+    """
+    own = (case.bet, case.bet_usd_per_hour), (case.rival, case.rival_usd_per_hour)
+    mine = first_case([(name == chip, rent) for name, rent in own], 0.0)
+    return paid_hours().paid(chip, case.contract, seller(case)[0], mine)
+
+
+def seller(case: Any) -> tuple[Any, Any]:
+    """From whom bet and rival are rented, and whether that is not whom the case asks for, as of
+    `Hours.seller_of_all`.
+    """
+    own = case.bet_usd_per_hour, case.rival_usd_per_hour
+    pair = case.bet, case.rival
+    return paid_hours().seller_of_all(pair, case.contract, case.seller, own)
+
+
+def hours_of(case: Any) -> dict[str, PaidHour]:
+    """An hour of each chip."""
+    return {chip: hour_of(case, chip) for chip in CHIPS}
+
+
+def costs_of(
+    case: Any, prices: Mapping[str, Any], met: Meeting, gain: str = "gain"
+) -> dict[str, Any]:
+    """Cost of each chip on a kind of model, its price over what it does there, over that of the
+    cheapest chip [1]; infinite where it was not measured, or where it has no price.
+
+    Parameters
+    ----------
+    prices : of an hour of each chip [USD/h]; NaN where nobody sells it so
+    met : where the bet and its rival meet on that kind
+    gain : see `Bets.of`
+    """
+    rates = met.rates
+    if gain != "gain":
+        bets_own = getattr(met, gain) * pick(rates, case.rival)
+        rates = {
+            chip: where(met.met & (case.bet == chip), bets_own, rate)
+            for chip, rate in rates.items()
+        }
+    counting = [where(price > 0, rates[chip], 0.0) for chip, price in prices.items()]
+    return dict(zip(prices, relative_costs([*prices.values()], counting), strict=True))
+
+
+def of_chip(costs: Mapping[str, Mapping[str, Any]], chip: Any) -> list[Any]:
+    """Costs of a chip, which may be a choice, by kind of model [1].
+
+    >>> of_chip({"dense": {"A": 1.0, "B": 1.5}, "mixture": {"A": 2.0, "B": 1.2}}, "B")
+    [1.5, 1.2]
+    """
+    return [pick(of, chip) for of in costs.values()]
+
+
+def odds_of(case: Any) -> tuple[Any, Any]:
+    """Odds of mixtures over dense models, and share of the work on images [1]."""
+    return case.mixture_probability, case.image_share
+
+
+@dataclass(frozen=True)
+class Bets:
+    """What every chip would cost in a reader's case.
+
+    meetings : of the bet and its rival, by kind of model
+    hours : of each chip, as the case pays for it
+    costs : of each chip, by kind of model, over the cheapest chip for that kind [1]; infinite where
+        it was not measured in the round, or has no price
+    expected : cost of each chip at the odds of the case, over knowing in advance [1]; infinite
+        where it was not measured on a kind of model that may come
+    at_worst : cost of each chip on the kind that suits it least, of those that may come [1]
+    case : the parameters of the chapter
+    """
+
+    meetings: Mapping[str, Meeting]
+    hours: Mapping[str, PaidHour]
+    costs: Mapping[str, Mapping[str, Any]]
+    expected: Mapping[str, Any]
+    at_worst: Mapping[str, Any]
+    case: Any
+
+    @classmethod
+    def of(cls, case: Any, gain: str = "gain") -> Self:
+        """The bets of a case.
+
+        Parameters
+        ----------
+        case : parameters of the chapter `architecture_bets`, as quantities or not
+        gain : of the bet over its rival: "gain", or the "low" or "high" end of its range
+        """
+        meetings, hours = meetings_of(case), hours_of(case)
+        prices = {chip: of.usd for chip, of in hours.items()}
+        costs = {kind: costs_of(case, prices, met, gain) for kind, met in meetings.items()}
+        odds, of_each = odds_of(case), {chip: of_chip(costs, chip) for chip in prices}
+        expected, at_worst = (
+            {chip: cost(*odds, *of) for chip, of in of_each.items()}
+            for cost in (expected_cost, worst_cost)
+        )
+        return cls(meetings, hours, costs, expected, at_worst, case)
+
+    @property
+    def prices(self) -> dict[str, Any]:
+        """Of an hour of each chip [USD/h]."""
+        return {chip: of.usd for chip, of in self.hours.items()}
+
+    @cached_property
+    def paid(self) -> tuple[PaidHour, PaidHour]:
+        """An hour of the bet and of its rival."""
+        return hour_of(self.case, self.case.bet), hour_of(self.case, self.case.rival)
+
+    @property
+    def regrets(self) -> dict[str, Any]:
+        """What each chip costs more than knowing in advance [1], the newest first; infinite for one
+        that was not measured on both kinds of language model.
+        """
+        newest = sorted(self.prices, key=lambda chip: str(accelerator(chip).released), reverse=True)
+        both = {chip: at(self.expected[chip], mixture_probability=0.5) for chip in newest}
+        return {
+            chip: where(cost < INFINITY, self.expected[chip] - 1, INFINITY)
+            for chip, cost in both.items()
+        }
+
+    @cached_property
+    def best(self) -> tuple[Any, Any]:
+        """The chip that is expected to cost least, and what [1]; NaN where there is none."""
+        return cheapest(self.expected)
+
+    @property
+    def possible(self) -> Any:
+        """Whether two different chips that have a price meet on both kinds of language model, and
+        any was measured on every kind that may come.
+        """
+        met = self.meetings["mixture"].met & self.meetings["dense"].met
+        return met & self.priced & (self.best[1] > 0)
+
+    @property
+    def priced(self) -> Any:
+        """Whether both have a price."""
+        return self.paid[0].there & self.paid[1].there
+
+    @property
+    def unpriced(self) -> Any:
+        """Why one has none, in words."""
+        return where(self.paid[0].there, self.paid[1].why, self.paid[0].why)
+
+    @property
+    def premium(self) -> Any:
+        """Rent of the bet over that of its rival [1]."""
+        return gain_ratio(*(of.usd for of in self.paid))
+
+    @property
+    def flexible(self) -> Any:
+        """Whether hours that can be given back cost no more than the best bet may lose."""
+        return self.case.committed_ratio * self.best[1] >= 1
+
+    @property
+    def rule(self) -> Any:
+        """What the MLPerf blog post says, see `source_rule`."""
+        return source_rule(self.case.mixture_probability)
+
+    @property
+    def agrees(self) -> Any:
+        """Whether that is what the best bet comes to."""
+        large = look_up({chip: domain(chip) > SERVER for chip in self.prices}, self.best[0])
+        return ~self.flexible & (large == (self.rule == "NVL72"))
+
+    @property
+    def flip(self) -> Any:
+        """Odds of mixtures at which the bet and its rival cost the same [1]."""
+        return self.switch(self.case.bet, self.case.rival)
+
+    @cached_property
+    def cheaper(self) -> SimpleNamespace:
+        """Which of the two is cheaper: now, and at odds above and below `flip`.
+
+        flips : whether `flip` is one of the odds that may be
+        """
+        bet, rival = self.case.bet, self.case.rival
+        first = pick(self.expected, bet) < pick(self.expected, rival)
+        above = at(first, mixture_probability=1.0)
+        return SimpleNamespace(
+            now=where(first, bet, rival),
+            above=where(above, bet, rival),
+            below=where(above, rival, bet),
+            flips=(self.flip > 0) & (self.flip < 1),
+        )
+
+    def met_on(self, kind: str) -> Any:
+        """What the two met on, and if that is not the model that was asked for, so."""
+        asked, of = getattr(self.case, kind), self.meetings[kind].benchmark
+        return of + where(of == asked, "", " (they did not meet on " + asked + ")")
+
+    def either(self, kind: str) -> Any:
+        """Whether the range of the gain on a kind of model leaves open which of the two is cheaper
+        there.
+        """
+        of = self.meetings[kind]
+        return (of.low < self.premium) & (of.high > self.premium)
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The numbers that a machine may want, by name."""
+        gains = {
+            f"gain_{kind}{suffix}": value
+            for kind in ("mixture", "dense")
+            for of in [self.meetings[kind]]
+            for suffix, value in {"": of.gain, "_low": of.low, "_high": of.high}.items()
+        }
+        return gains | {"premium": self.premium}
+
+    def switch(self, one: Any, other: Any) -> Any:
+        """Odds of mixtures at which two chips cost the same, see `switch_probability` [1]."""
+        costs = of_chip(self.costs, one) + of_chip(self.costs, other)
+        return switch_probability(self.case.image_share, *costs)
+
+    def table(self) -> pd.DataFrame:
+        """The payoff matrix: rent of each chip [USD/h], its cost by kind of model, expected and at
+        worst, over the cheapest [1].
+        """
+        columns = dict(zip(KINDS.values(), self.costs.values(), strict=True))
+        columns |= {"expected": self.expected, "at worst": self.at_worst}
+        return pd.DataFrame(
+            {"chip": list(self.prices), "rent [USD/h]": list(self.prices.values())}
+            | {name: [_measured(cost) for cost in of.values()] for name, of in columns.items()}
+        )
+
+    def payoffs(self, **case: Any) -> pd.DataFrame:
+        """Costs of chips (rows) by kind of model (columns) as numbers, at another case if some of
+        its parameters are given; see `architecture_bets`.
+        """
+        return pd.DataFrame(
+            {kind: evaluate(of.values(), case) for kind, of in self.costs.items()},
+            index=list(self.prices),
+        )
+
+    def switches(self) -> pd.DataFrame:
+        """The odds of mixtures at which each chip costs as much as the bet, and which of the two is
+        cheaper above them; neither where one of them wins throughout.
+        """
+        bet, odds, above = self.case.bet, [], []
+        for chip, cost in self.expected.items():
+            even = self.switch(bet, chip)
+            moves = (even > 0) & (even < 1)
+            first = at(pick(self.expected, bet) < cost, mixture_probability=1.0)
+            odds.append(where(moves, even, float("nan")))
+            above.append(where(moves, where(first, bet, chip), ""))
+        return pd.DataFrame(
+            {"chip": list(self.prices), "odds of mixtures": odds, "above them cheaper": above}
+        )
+
+
+def cheapest(costs: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The chip of the least of these costs, and that cost [1]; NaN where none was measured."""
+    name, cost = least(costs)
+    return name, _measured(cost)
+
+
+def _measured(cost: Any) -> Any:
+    """A cost, NaN where it is infinite: nobody measured it."""
+    return where(cost < INFINITY, cost, float("nan"))
+
+
+def rent_table(hours: Mapping[str, PaidHour]) -> pd.DataFrame:
+    """The rents behind the bets, as a table shows them."""
+    return pd.DataFrame(
+        {
+            "chip": list(hours),
+            "rent [USD/h]": [of.usd for of in hours.values()],
+            "as of": [of.age for of in hours.values()],
+            "what it is": [where(of.there, of.counted, of.why) for of in hours.values()],
+        }
+    )

@@ -1,0 +1,1 @@
+"""Should you buy an accelerator or rent it?"""

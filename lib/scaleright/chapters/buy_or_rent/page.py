@@ -1,0 +1,428 @@
+"""What the chapter `buy_or_rent` shows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from scaleright import charts
+from scaleright.chapters.buy_or_rent.plane import boundary
+from scaleright.charts import Display
+from scaleright.claims import stored
+from scaleright.costs.break_even import FleetCost
+from scaleright.costs.own import OwnedCost
+from scaleright.costs.ownership import Ownership
+from scaleright.decisions.capex_opex import owned_and_published
+from scaleright.decisions.hardware_hours import LIMIT_W, cards_beside_chips
+from scaleright.decisions.verdict import Verdict
+from scaleright.information import Choice
+from scaleright.market import PaidHour, Rents, rent_or_buy_market
+from scaleright.ops import first_case, maximum, minimum, where
+from scaleright.order import ordered
+from scaleright.quantity import Quantity
+
+A_DAY = "hours of use a day"
+CAPPED = "break-even use [hours a day]"
+EVEN = 0.005
+"""Share of a year's bill below which two bills are the same."""
+
+
+def _pays(break_even_hours: Quantity) -> Any:
+    """From how many hours a day owning pays."""
+    above = charts.phrase(
+        "Against renting by the hour, owning pays above {break_even_hours:hours 2} of use a day."
+    )
+    never = "Against renting by the hour, owning never pays, however long the day."
+    unlisted = "By the hour, nobody of that name rents it out."
+    return first_case([(break_even_hours > 24, never), (break_even_hours >= 0, above)], unlisted)
+
+
+UNCOMPARED = "none, since nothing is compared"
+
+
+def _even_at(low_hours: Quantity, high_hours: Quantity) -> Any:
+    """Between which hours a day that may be, a sentence after a blank."""
+    between = charts.phrase(" It may be {low_hours:hours 2} to {high_hours:hours a day} (90 %).")
+    beyond = " It is beyond a whole day (90 %)."
+    return first_case([(low_hours > 24, beyond), (low_hours >= 0, between)], "")
+
+
+def _saved(low: Quantity, high: Quantity) -> Any:
+    """The range of what is saved in a year, in words."""
+    more = -1.0 * low
+    less = charts.phrase("{low:usd} to {high:usd} a year less (90 %)")
+    either = charts.phrase("{more:usd} a year more to {high:usd} less (90 %)")
+    return where(low < 0, either, less)
+
+
+def _owned_span(owned: tuple[Quantity, ...]) -> Any:
+    """The range of what an hour of use costs owned, in words."""
+    *_, low, high = owned
+    return charts.phrase("{low:usd} to {high:usd} an hour (90 %)")
+
+
+def _found(case: Any, alone: Quantity, choice: Quantity, even: Quantity) -> tuple[Any, Any]:
+    """What is cheaper, and what the number is of, in words."""
+    clear = charts.phrase("{choice} one {case.accelerator} is cheaper")
+    close = charts.phrase("owning and renting one {case.accelerator} cost the same")
+    own = charts.phrase("own one {case.accelerator}: nobody rents it out")
+    less = where(even, "a year apart", "a year less")
+    per_hour = "an hour of use; a lower rent would be cheaper"
+    return where(alone, own, where(even, close, clear)), where(alone, per_hour, less)
+
+
+def _rent_told(alone: Quantity, hour: PaidHour, taken: Any) -> tuple[Any, Any]:
+    """What an hour of rent costs, and of which days that is, in words."""
+    rent = charts.phrase("Rent is {hour.usd:usd} an hour ({hour.counted}{taken}).")
+    age = charts.phrase("{hour.age} (rents), ")
+    return where(alone, "No price of an hour is listed.", rent), where(alone, "", age)
+
+
+def _chip_dated(case: Any, chip: Any) -> Any:
+    """Of which days the price of the chip is, in words."""
+    own = abs(case.chip_usd - chip["chip_usd"]) > EVEN * case.chip_usd
+    return where(own, "yours", chip["sold"])
+
+
+def _prices(hour: PaidHour, saving: Quantity, saved: tuple[Quantity, Quantity]) -> dict[str, Any]:
+    """What is saved, with its ends [USD/year], and an hour of rent [USD/h], as a card has them."""
+    return {
+        "saving": (saving, "usd"),
+        "hour_usd": (hour.usd, "usd"),
+        "hour_counted": (hour.counted, ""),
+        "range_low": (saved[0], "usd"),
+        "range_high": (saved[1], "usd"),
+    }
+
+
+def answer(
+    case: Any,
+    chip: Any,
+    rents: Rents,
+    bill: OwnedCost,
+    choice: Quantity,
+    saving: Quantity,
+    break_even_hours: Quantity,
+    months_to_pay: Quantity,
+    between: tuple[Quantity, Quantity],
+    sure: Choice,
+    of: Quantity,
+    saved: tuple[Quantity, Quantity],
+    owned: tuple[Quantity, ...],
+) -> Display:
+    """The answer card: what is cheaper, by how much [USD/year], and from how many hours a day; of a
+    chip that nobody rents out, the rent below which it would be cheaper.
+
+    chip : its `chip_terms`; between, saved : ends of those hours and of what is saved; sure : how
+    sure the choice is [USD/year]; of : of how many contracts this one is the cheapest, 0 if it was
+    asked for; owned : whether nobody rents it out, and what an hour of use costs owned, with its
+    ends [USD/h]
+    """
+    pays, even_at, hour, alone = _pays(break_even_hours), _even_at(*between), rents.hour, owned[0]
+    low_hours, high_hours = between
+    span = where(hour.there & (case.hours_per_day > 0), _saved(*saved), UNCOMPARED)
+    likely, known = charts.odds(sure, (case.hours_per_day > 0) & hour.there, choice, " a year")
+    taken = where(of > 0, charts.phrase(", the cheapest of {of:whole} contracts"), "")
+    elsewhere = " No home houses it: owned it stands in a data center, on the usual terms there."
+    moved = where(case.moved, elsewhere, "")
+    found, less = _found(case, alone, choice, saving < EVEN * bill.total)
+    shown = where(alone, charts.say(owned[1], "usd"), charts.say(saving, "usd"))
+    of_owning = charts.phrase("A year of owning it costs {bill.total:usd}.")
+    because, span = where(alone, of_owning, pays + even_at), where(alone, _owned_span(owned), span)
+    rent, rent_age = _rent_told(alone, hour, taken)
+    sold = _chip_dated(case, chip)
+    return charts.answer_card(
+        "At {case.hours_per_day:hours 2} of use a day, {found}.",
+        "{shown}",
+        "{less}",
+        "{likely}",
+        "{because}",
+        "{rent}{moved}{known}",
+        provided=hour.there | alone,
+        otherwise="One <strong>{case.accelerator}</strong> cannot be rented so: {hour.why}. A year"
+        " of owning it costs {bill.total:usd}. {pays}{moved}",
+        range="{span}",
+        as_of="{rent_age}{sold} (price of the chip)",
+        model_error="none measured: arithmetic on prices, so as right as its inputs",
+        headline="break_even_hours",
+        quantities={
+            "break_even_hours": (break_even_hours, "hours 2"),
+            **_prices(hour, saving, saved),
+            "break_even_hours_low": (low_hours, "hours 2"),
+            "break_even_hours_high": (high_hours, "hours 2"),
+            "owning_cheaper_probability": (sure.probability, "percent"),
+            "expected_loss_usd_per_year": (sure.expected_loss, "usd"),
+            "months_to_pay": (months_to_pay, "months 2"),
+        },
+    )
+
+
+def yearly_cost(
+    case: Any, rented: Quantity, owned: Quantity, break_even_hours: Quantity
+) -> Display:
+    """A year of renting and of owning by hours of use a day [USD/year]."""
+    day, hours = {"hours": [half / 2 for half in range(49)]}, case.hours_per_day
+    both, axes = {"renting": rented, "owning": owned}, (A_DAY, "USD a year")
+    words, even_at = charts.say(break_even_hours, "hours a day"), minimum(break_even_hours, 24.0)
+    pays = _pays(break_even_hours)
+    return charts.show(
+        charts.rule(hours, A_DAY, "you", foot=True, beside=even_at)
+        + charts.rule(even_at, A_DAY, words, foot=True, lift=16, beside=hours)
+        + charts.lines(day, "hours", both, "usd", *axes, along=hours),
+        name="yearly_cost",
+        alt="Cost of a year of one {case.accelerator} against hours of use a day: renting rises"
+        " from zero, owning starts at its fixed cost and rises with power. {pays}",
+    )
+
+
+def both_bills(
+    case: Any,
+    rented: Quantity,
+    bill: OwnedCost,
+    owned_hour: Quantity,
+    months_to_pay: Quantity,
+    rule: Quantity,
+    computed: Quantity,
+) -> Display:
+    """A year of both, an owned hour, the months until it has paid, and Clarifai's rule."""
+    agrees = where(rule == computed, "agrees", "disagrees")
+    hour = charts.phrase("costs {owned_hour:usd}; at a lower rent, renting is cheaper")
+    hour = where(case.hours_per_day > 0, hour, "has no price, since there is none")
+    paid = charts.phrase("pays for the machine after {months_to_pay:months 2}")
+    paid = where(months_to_pay > 1200, "never pays for the machine", paid)
+    return charts.sentence(
+        "A year of owning costs <strong>{bill.total:usd}</strong>, a year of renting"
+        " <strong>{rented:usd}</strong>. An owned hour of work {hour}. The rent saved {paid}."
+        " Clarifai's matrix says {rule}, which {agrees} with the computed answer.",
+        provided=rented >= 0,
+        otherwise="A year of owning costs <strong>{bill.total:usd}</strong>; without a rent there"
+        " is nothing to set against it. Clarifai's matrix says {rule}.",
+    )
+
+
+def owned_parts(bill: OwnedCost) -> Display:
+    """A year of owning by parts [USD/year]."""
+    return charts.show(
+        charts.stacked_parts(bill.labeled(), "usd", "USD a year"),
+        name="owned_parts",
+        alt="A year of owning by parts: depreciation, capital, power, facility, maintenance,"
+        " insurance and tax, and people add up to {bill.total:usd}.",
+    )
+
+
+def counted(case: Any, terms: Ownership, crew: tuple[Quantity, Quantity]) -> Display:
+    """What a year of owning counts, and what it leaves out.
+
+    crew : what the people of a site would add to an hour, at least and at most [USD/h]
+    """
+    least, most = crew
+    site = charts.phrase("the crew of a site ({least:usd} to {most:usd} an hour), its land, ")
+    at_home, own_site = case.setting == "home", case.setting == "data center"
+    site = where(at_home, "insurance, your own time, ", where(own_site, site, ""))
+    upkeep = "spares and repairs, insurance, property tax and people"
+    upkeep = where(at_home, "spares and repairs", upkeep)
+    whole = "the chip with its share of server, network and storage"
+    whole = where(at_home, "the chip with a computer around it", whole)
+    house = where(at_home, "", where(own_site, "the building, ", "the colocation, "))
+    return charts.sentence(
+        "<strong>Counted</strong>: {whole} and the sales tax, {terms.price_usd:usd} together; their"
+        " power and cooling; {house}{upkeep}."
+        " <strong>Left out</strong>: {site}power of storage, software licenses, tax on income, and"
+        " what a sale costs."
+    )
+
+
+def left_when_sold(
+    case: Any, chip: Mapping[str, Any], terms: Ownership, of_new: Quantity
+) -> Display:
+    """What is left of the price when the machine is sold, by the age of its chip then.
+
+    of_new : the share that would be left of one released on the day of purchase [1]
+    """
+    released, sold = chip["age_years"], chip["age_years"] + case.years
+    return charts.sentence(
+        "This chip came out {released:years} ago and will be {sold:years} old when you sell it, for"
+        " <strong>{terms.resale_share:percent}</strong> of its price. One that came out today would"
+        " fetch {of_new:percent}."
+    )
+
+
+def published_costs() -> Display:
+    """Published costs of owning beside those of the usual terms."""
+    words = "Owning an H100 in a data center: published figures, and the usual terms here"
+    return charts.table(owned_and_published(), words, {"published": "usd", "here": "usd"})
+
+
+def map_of_rents(case: Any, rent: Quantity, owned_hour: Quantity) -> Display:
+    """Who wins at which rent [USD/h] and use [h/day], parted by what an owned hour costs."""
+    hours, rent = case.hours_per_day, where(rent > 0, rent, owned_hour)  # an axis needs a number
+    across, up = (A_DAY, 0, 24), ("rent [USD per hour of use]", rent / 8, rent * 8)
+    return charts.show(
+        boundary(across, up, owned_hour, here=(hours, rent), along=hours),
+        name="map",
+        alt="Hours of use a day against rent: below the curve renting is cheaper, above it owning;"
+        " the curve falls as use rises, and a dot marks your case.",
+    )
+
+
+def spent_by_month(spent: Mapping[str, Quantity], months: Quantity) -> Display:
+    """What has been spent so far, in today's money [USD]."""
+    every_other, titles = {"months": range(0, 73, 2)}, ("months", "USD spent")
+    return charts.show(
+        charts.lines(every_other, "months", spent, "usd", *titles, along=months),
+        name="months",
+        alt="Money spent against months: renting rises from zero, owning starts at the price; where"
+        " they cross, buying has paid. A third line is owning less what the machine would fetch.",
+    )
+
+
+def rule_on_its_example() -> Display:
+    """Clarifai's rule of hours a day, recomputed."""
+    example = ("S2-4090-rule", "S2-second-year", "S2-4090-power-year", "S2-4090-rule-market")
+    words = "The rule recomputed: first from Clarifai's own figures, then from the catalog's"
+    return charts.folded(charts.table(stored.table(*example, "S2-h100-rule"), words), words)
+
+
+def rule_by_hours(
+    hours: Quantity, owned_hour: Quantity, used_hour: Quantity, rule: Quantity, computed: Quantity
+) -> Display:
+    """The rule, and what is computed, at several hours of use a day, beside what an hour of use
+    costs owned and rented [USD/h].
+    """
+    of = [2, 4, 6, 8, 12, 24]
+    rows = {"of": of, "hours a day": of, "owned hour [USD]": owned_hour}
+    rows |= {"rented hour [USD]": used_hour, "the rule": rule, "computed": computed}
+    words = "Your accelerator: the rule, and what is computed at your rent"
+    return charts.table(pd.DataFrame(rows), words, along={hours: "of"}, name="the-rule-by-hours")
+
+
+def _sold() -> pd.DataFrame:
+    """The market, the cheapest chip first."""
+    return ordered(rent_or_buy_market(), "chip_usd")
+
+
+def _of_each_chip(case: Any) -> tuple[Quantity, ...]:
+    """What the rows of the market give."""
+    return case.accelerator, case.chip_usd, case.rent_usd_per_hour
+
+
+def any_chip(case: Any, hour: PaidHour, use: Quantity) -> Display:
+    """Break-even hours of use a day of each chip on the market."""
+    said = where(hour.there, charts.say(use, "hours a day"), "no such rent is listed")
+    hours, drawn = case.hours_per_day, where(use >= 0, minimum(use, 200.0), 1.0)
+    look = {"log": True, "along": _of_each_chip(case), "label": said}
+    return charts.show(
+        charts.rule(24.0, CAPPED, "a whole day", log=True)
+        + charts.rule(maximum(hours, 1.0), CAPPED, "you", log=True, foot=True)
+        + charts.bars(_sold(), "accelerator", drawn, "hours 2", CAPPED, **look),
+        name="any_chip",
+        alt="Break-even hours of use a day for each chip; beyond 24 it is always cheaper to rent.",
+    )
+
+
+def months_to_pay(
+    case: Any,
+    hour: PaidHour,
+    use: Quantity,
+    paid_after: Quantity,
+    owned_hour: Quantity,
+    price: Quantity,
+) -> Display:
+    """Months until each chip that works around the clock has paid, and what that rests on; folded.
+
+    hour : rented; use : its break-even hours a day; owned_hour : what one costs around the clock
+        [USD/h]; price : installed [USD]
+    """
+    sold = _sold()
+    after = where(paid_after > 120, "never in ten years", charts.say(paid_after, "whole"))
+    pays = where(use < case.hours_per_day, "own", where(hour.there, "rent", "not listed"))
+    each = {"chip": sold["accelerator"], "at your hours": pays, "paid after [months]": after}
+    each |= {"owned hour [USD]": owned_hour, "installed [USD]": price}
+    each |= {"rent [USD/h]": hour.usd, "listed from [USD/h]": hour.low, "to [USD/h]": hour.high}
+    each |= {"rent of": hour.age}
+    each |= dict(sold[["accelerator", "chip_usd", "rent_usd_per_hour"]])
+    shown = charts.table(
+        pd.DataFrame(each),
+        "Every chip, and months until it has paid for itself around the clock",
+        along=_of_each_chip(case),
+        name="months-to-pay",
+    )
+    return charts.folded(shown, f"Months to pay for all {len(sold)} chips")
+
+
+def fleet(plans: Mapping[str, FleetCost]) -> Display:
+    """A year of the fleet under each plan, by parts [USD/year]."""
+    parts = {name: cost.labeled() for name, cost in plans.items()}
+    return charts.show(
+        charts.stacked_parts(parts, "usd", "USD a year", category="plan"),
+        name="fleet",
+        alt="A year of the fleet under three plans: rent all, own the baseline and rent the bursts,"
+        " own all; each bar is split into owned, power and rent.",
+    )
+
+
+def cheapest_plan(case: Any, plan: Quantity, break_even_hours: Quantity) -> Display:
+    """The plan of the least bill."""
+    pays_above = charts.phrase("pays above {break_even_hours:hours 2}")
+    no_hour = where(break_even_hours > 24, "never pays", "has no rent to pay against")
+    pays_above = where(break_even_hours <= 24, pays_above, no_hour)
+    return charts.sentence(
+        "The cheapest plan is to <strong>{plan}</strong>. A baseline of {case.baseline:whole} works"
+        " all day, {case.burst:whole} more {case.burst_hours_per_day:hours 2} a day, and owning"
+        " {pays_above}. Clarifai's matrix says to own the baseline and rent the bursts.",
+        provided=plan != "",
+        otherwise="Without a rent there are no plans to compare.",
+    )
+
+
+def deployment_tree(branches: pd.DataFrame) -> Display:
+    """Clarifai's deployment tree, question by question [USD/year]."""
+    bills = dict.fromkeys(("rent", "multi-cloud", "on premises"), "usd")
+    shown = charts.table(branches, "The tree, branch by branch; USD a year", bills)
+    return charts.folded(shown, "What each branch of the tree costs")
+
+
+def cards_on_power() -> Display:
+    """Two consumer cards beside one chip of a data center."""
+    words = "Two consumer cards and one A100, at their limits for three years at $0.10 per kWh"
+    formats = {"FP16, FP32 sums": "si FLOP/s"}
+    formats |= dict.fromkeys((LIMIT_W, "energy [kWh]"), "whole")
+    pair = cards_beside_chips().head(2)
+    shown = charts.table(pair[["what", *formats, "its price [USD]"]], words, formats)
+    return charts.folded(shown, "Two cards and one A100")
+
+
+def worth_of_knowing(sure: Choice) -> Display:
+    """A chart of what it would save a year to know each input before choosing."""
+    return charts.worth_of_knowing(sure.worth(), "a year", sure, "owning and renting")
+
+
+def rents_that_fit(at_six: Quantity, at_four: Quantity) -> Display:
+    """The rents at which the rule of four to six hours is right [USD/h]."""
+    return charts.sentence(
+        "The rule fits rents of {at_six:usd} to {at_four:usd} an hour: there, an owned hour of a"
+        " machine that works six or four hours a day costs the same."
+    )
+
+
+def dearer_power(break_even_hours: Quantity, doubled: Quantity) -> Display:
+    """How many more hours a day it must work if power costs twice as much."""
+    more_hours = charts.say(doubled - break_even_hours, "hours 2") + " more"
+    more_hours = where(doubled > 24, "More than a day has", more_hours)
+    return charts.sentence(
+        "{more_hours}: an hour of use then saves less, because its power costs more, and the idle"
+        " hours cost more too.",
+        provided=break_even_hours > 0,
+        otherwise="Without a rent there is nothing that it has to earn.",
+    )
+
+
+def eight_chips(eight: Verdict) -> Display:
+    """Whether to rent or buy eight chips, and after how many months buying has paid."""
+    owned, rents, even_use, _, after = (value for value, _ in eight.numbers.values())
+    return charts.sentence(
+        "To {eight.what}: a year of owning them costs {owned:usd}, a year of renting {rents:usd},"
+        " and the rent saved pays back the price in {after:months 2}. Most of owning is paid"
+        " whether they work or not, so that it wins above {even_use:hours 2} a day, and they work"
+        " for 20."
+    )

@@ -1,0 +1,1 @@
+"""How many chips, and when does the next one stop paying?"""

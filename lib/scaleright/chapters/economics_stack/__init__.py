@@ -1,0 +1,1 @@
+"""What is our bill made of?"""

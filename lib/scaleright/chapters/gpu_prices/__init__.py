@@ -1,0 +1,1 @@
+"""What does an accelerator-hour cost, and where is it cheapest?"""

@@ -1,0 +1,1 @@
+"""Which accelerator should run my workload?"""

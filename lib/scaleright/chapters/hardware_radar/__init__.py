@@ -1,0 +1,1 @@
+"""Which hardware should I bet on?"""

@@ -1,0 +1,394 @@
+"""What is known of each chip on a benchmark of MLPerf Inference: its rate, price, power, memory and
+maturity, each beside those of one and the same reference chip.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import pandas as pd
+
+from scaleright.catalog import accelerators, remembered, shared
+from scaleright.chapters.hardware_radar.maturity import maturity
+from scaleright.costs.owned_hours import OwnedHour, owned_terms
+from scaleright.market import matmul_chips, recent_hour
+from scaleright.mlperf import drift, power_efficiency, results, summary
+from scaleright.mlperf.gains import power_runs
+from scaleright.names import nearest, one_of
+from scaleright.ops import sqrt, where
+from scaleright.order import ordered
+from scaleright.units import figure
+
+REFERENCES = ("H100 SXM", "B200")
+"""The reference chip of a benchmark: the first of these that was measured on it."""
+WORKLOAD = ["benchmark", "scenario"]
+MEASURED, STAND_IN, SYSTEM, LIMIT = "measured", "datasheet", "measured system power", "power limit"
+"""What a figure rests on: MLPerf or a datasheet; the power of the whole system, measured, or the
+limit of the chip.
+"""
+
+
+@shared
+def best_rates() -> pd.DataFrame:
+    """The best rate per accelerator that each chip reached on each benchmark, in any round;
+    derived, not an official MLPerf metric.
+
+    Columns: benchmark, scenario, accelerator, rate, unit, round, id, submitters, reference (the
+    workload's reference chip, empty if none was measured). Where a benchmark changed its unit, only
+    rounds with the newest one count.
+
+    >>> set(REFERENCES) >= set(best_rates()["reference"]) - {""}
+    True
+    """
+    rows = summary().sort_values("round", kind="stable")
+    rows = rows[rows["unit"] == rows.groupby(WORKLOAD)["unit"].transform("last")].sort_values(
+        ["best", "round"], kind="stable"
+    )
+    best = rows.drop_duplicates([*WORKLOAD, "accelerator"], keep="last").rename(
+        columns={"best": "rate", "best_id": "id"}
+    )
+    reference = best.groupby(WORKLOAD)["accelerator"].agg(
+        lambda chips: next((name for name in REFERENCES if name in set(chips)), "")
+    )
+    best = best.join(reference.rename("reference"), on=WORKLOAD)
+    return best[
+        [*WORKLOAD, "accelerator", "rate", "unit", "round", "id", "submitters", "reference"]
+    ]
+
+
+def workloads() -> pd.DataFrame:
+    """Benchmarks and scenarios on which a radar can stand: those with a reference chip and another.
+    Columns: benchmark, scenario, chips.
+
+    >>> ("llama2-70b", "Offline") in set(zip(workloads()["benchmark"], workloads()["scenario"]))
+    True
+    """
+    rates = best_rates()
+    chips = rates[rates["reference"] != ""].groupby(WORKLOAD).size()
+    return chips[chips > 1].rename("chips").reset_index()
+
+
+@shared
+def chip_rows() -> dict[str, dict[str, Any]]:
+    """What the tables say of every chip, for `choose`; nan where nothing is known.
+
+    Columns: vendor, kind, purchase_usd, watts, memory_bytes, memory_bytes_per_s, reached_flops
+    (`reached_flops`, of chips that ship), maturity, and sold, of which days its price is, in words.
+
+    >>> chip_rows()["H100 SXM"]["watts"]
+    700.0
+    """
+    reached, mature, rows = reached_flops(), maturity(), dict[str, dict[str, Any]]()
+    for name, chip in accelerators().items():
+        rows[name] = {
+            "vendor": chip.vendor,
+            "kind": chip.kind,
+            "purchase_usd": chip.purchase_mid_usd if chip.purchase_usd else np.nan,
+            "watts": chip.tdp_watts or np.nan,
+            "memory_bytes": chip.memory_bytes or np.nan,
+            "memory_bytes_per_s": chip.memory_bytes_per_s or np.nan,
+            "reached_flops": reached.get(name, np.nan) if chip.status == "shipping" else np.nan,
+            "maturity": mature.get(name, np.nan),
+            "sold": chip.purchase_age or "none",
+        }
+    return rows
+
+
+class Terms(NamedTuple):
+    """On which terms an hour of a chip is paid: under a contract from a seller, and where owned
+    ones are to stand.
+    """
+
+    contract: str = "on demand"
+    seller: str = "median"
+    setting: str = "data center"
+
+
+USUAL = Terms()
+
+
+@shared
+def chip_facts(own: bool = False, terms: Terms = USUAL) -> pd.DataFrame:
+    """`chip_rows` as a frame, and usd_per_hour: the rent, or owning around the clock [USD/h].
+
+    >>> bool(chip_facts(own=True).loc["MI355X", "usd_per_hour"] > 0)
+    True
+    """
+    facts = pd.DataFrame.from_dict(chip_rows(), orient="index")
+    if own:
+        owned = [owned_terms(name, terms.setting) for name in facts.index]
+        prices = [OwnedHour.of(of, training=False).usd for of in owned]
+    else:
+        rents = [recent_hour(name, terms.contract, terms.seller) for name in facts.index]
+        prices = [rent.usd if rent else np.nan for rent in rents]
+    return facts.assign(usd_per_hour=prices)
+
+
+def reached_flops() -> dict[str, float]:
+    """BF16 arithmetic that matrix products reach, by chip [FLOP/s]: what stands in for speed where
+    nobody measured it.
+
+    >>> reached_flops()["B200"] > reached_flops()["H100 SXM"]
+    True
+    """
+    return {
+        name: spec["bf16_flops"] * spec["compute_efficiency"]
+        for name, spec in matmul_chips().items()
+    }
+
+
+@shared
+def measured_efficiency() -> pd.DataFrame:
+    """Rate per watt of whole systems, measured, over that of the reference chip in the same round
+    and at the same clocks.
+
+    Index: benchmark, scenario, accelerator. Columns: ratio [1], said (clocks and round), of the
+    newest round in which both stand.
+
+    >>> bool(measured_efficiency().loc[("resnet50", "Offline", "Cloud AI 100 Ultra"), "ratio"] > 1)
+    True
+    """
+    best = (
+        power_runs()
+        .groupby([*WORKLOAD, "round", "kind", "accelerator"])["per_accelerator"]
+        .max()
+        .rename("rate")
+        .reset_index()
+    )
+    best = best.merge(best_rates()[[*WORKLOAD, "reference"]].drop_duplicates())
+    over = best[best["accelerator"] == best["reference"]].drop(columns="accelerator")
+    both = best[best["accelerator"] != best["reference"]].merge(
+        over, on=[*WORKLOAD, "round", "kind", "reference"], suffixes=("", "_of")
+    )
+    both = both.sort_values("round", kind="stable").drop_duplicates(
+        [*WORKLOAD, "accelerator"], keep="last"
+    )
+    both = both.assign(
+        ratio=both["rate"] / both["rate_of"], said=both["kind"] + ", " + both["round"]
+    )
+    return both.set_index([*WORKLOAD, "accelerator"])[["ratio", "said"]]
+
+
+def times_better(of: Mapping[str, Any], than: Mapping[str, Any], efficiency: Any) -> dict[str, Any]:
+    """How many times better a chip is than another on each axis of the radar but maturity; numbers,
+    arrays or quantities, nan where something is not known.
+
+    Parameters
+    ----------
+    of, than : of either chip its rate on the same work, usd_per_hour, watts, memory_bytes and
+        memory_bytes_per_s
+    efficiency : rate per watt of whole systems with the one over that with the other [1], nan where
+        nobody measured both; the powers at which the chips are limited count there
+
+    >>> old = {"rate": 100.0, "usd_per_hour": 2.0, "watts": 700.0, "memory_bytes": 80e9,
+    ...     "memory_bytes_per_s": 3e12}
+    >>> new = old | {"rate": 300.0, "usd_per_hour": 3.0, "memory_bytes": 320e9}
+    >>> times_better(new, old, float("nan"))
+    {'cost': 2.0, 'speed': 3.0, 'energy': 3.0, 'memory': 2.0}
+    """
+    speed = of["rate"] / than["rate"]
+    room, bandwidth = (of[part] / than[part] for part in ("memory_bytes", "memory_bytes_per_s"))
+    return {
+        "cost": speed * than["usd_per_hour"] / of["usd_per_hour"],
+        "speed": speed,
+        "energy": where(efficiency > 0, efficiency, speed * than["watts"] / of["watts"]),
+        "memory": sqrt(room * bandwidth),
+    }
+
+
+@shared
+def every_figure(own: bool = False, stand_ins: bool = False, terms: Terms = USUAL) -> pd.DataFrame:
+    """The figures of every workload with a reference chip, see `figures`; benchmark, scenario,
+    accelerator and reference lead.
+    """
+    rates = best_rates().assign(basis=MEASURED)
+    rates = rates[rates["reference"] != ""]
+    facts = chip_facts(own, terms)
+    reached = facts["reached_flops"]
+    if stand_ins:
+        chips = pd.DataFrame({"accelerator": reached.dropna().index})
+        more = rates[rates["accelerator"] == rates["reference"]][
+            [*WORKLOAD, "reference", "rate"]
+        ].merge(chips, how="cross")
+        more["rate"] *= more["accelerator"].map(reached) / more["reference"].map(reached)
+        rates = pd.concat([rates, more.assign(basis=STAND_IN)]).drop_duplicates(
+            [*WORKLOAD, "accelerator"]
+        )
+    known = rates.join(facts, on="accelerator").reset_index(drop=True)
+    over = known[WORKLOAD].join(
+        known[known["accelerator"] == known["reference"]].set_index(WORKLOAD), on=WORKLOAD
+    )
+    known = known.join(measured_efficiency(), on=[*WORKLOAD, "accelerator"])
+    chip, than = ({name: of[name].to_numpy() for name in of} for of in (known, over))
+    ratios = pd.DataFrame(times_better(chip, than, known["ratio"].to_numpy(float)))
+    known["power"] = (SYSTEM + ", " + known["said"]).fillna(LIMIT)
+    return known.assign(**ratios.map(figure)).drop(columns=["ratio", "said"])
+
+
+Rows = dict[tuple[str, str, str], dict[str, Any]]
+"""For `choose`: rows by benchmark, scenario and chip."""
+
+
+@shared
+def rate_rows() -> Rows:
+    """The rate of each chip on each workload where it was measured [unit/s].
+
+    >>> rate_rows()["llama2-70b", "Offline", "H100 SXM"]["rate"] > 1000
+    True
+    """
+    return _rows_of(every_figure()[[*WORKLOAD, "accelerator", "rate"]])
+
+
+@shared
+def power_rows() -> Rows:
+    """What measured power says, where there is some: efficiency, the rate per watt of whole systems
+    over that of the reference chip [1], and joules, the least that one of them took [J/unit].
+
+    >>> power_rows()["resnet50", "Offline", "Cloud AI 100 Ultra"]["efficiency"] > 1
+    True
+    """
+    best = power_efficiency().groupby([*WORKLOAD, "accelerator"])["per_watt"].max()
+    both = pd.DataFrame({"efficiency": measured_efficiency()["ratio"], "joules": 1 / best})
+    return _rows_of(both.reset_index())
+
+
+@shared
+def submission_rows() -> Rows:
+    """What each rate rests on: the round, its submitters and the submission; and the power of the
+    energy axis.
+
+    >>> submission_rows()["llama2-70b", "Offline", "H100 SXM"]["energy from"]
+    'power limit'
+    """
+    told = every_figure().rename(columns={"id": "submission", "power": "energy from"})
+    told = told.astype({"submitters": int})
+    columns = ["round", "submitters", "submission", "energy from"]
+    return _rows_of(told[[*WORKLOAD, "accelerator", *columns]])
+
+
+def _rows_of(frame: pd.DataFrame) -> Rows:
+    by_chip = frame.set_index([*WORKLOAD, "accelerator"])
+    return dict(zip(by_chip.index, by_chip.to_dict("records"), strict=True))
+
+
+def placeable() -> pd.DataFrame:
+    """The chips that some radar may place, measured or by their datasheets.
+
+    Columns: chip, vendor ("other" but for the four that most chips are of).
+
+    >>> placeable().set_index("chip").loc["B200", "vendor"]
+    'NVIDIA'
+    """
+    facts = chip_facts()
+    known = set(every_figure()["accelerator"]) | set(facts["reached_flops"].dropna().index)
+    vendor = facts["vendor"].where(
+        facts["vendor"].isin(["NVIDIA", "AMD", "Google", "Intel"]), "other"
+    )
+    return vendor[[name in known for name in facts.index]].rename_axis("chip").reset_index()
+
+
+def scenarios() -> dict[str, str]:
+    """The scenarios of each benchmark on which a radar can stand, in words.
+
+    >>> scenarios()["deepseek-r1"]
+    'Offline or Server'
+    """
+    return workloads().groupby("benchmark")["scenario"].agg(" or ".join).to_dict()
+
+
+def drifts() -> dict[str, float]:
+    """By what factor one round's software moves the speed of two chips over each other (90 %), on
+    each benchmark [1]; see `mlperf.drift`.
+
+    >>> drifts()["llama2-70b"] > 1
+    True
+    """
+    of = results().drop_duplicates("benchmark").set_index("benchmark")["architecture"]
+    return {benchmark: drift(kind) for benchmark, kind in of.items()}
+
+
+@shared
+def workload_rows() -> dict[tuple[str, str], dict[str, Any]]:
+    """Every workload on which a radar can stand, for `choose`: its reference chip, the unit of its
+    rates, what is counted (tokens, samples, queries), and the chips that were measured, the
+    fastest first, then empty names.
+
+    >>> row = workload_rows()["llama2-70b", "Offline"]
+    >>> row["reference"], row["unit"], "B200" in row["chips"]
+    ('H100 SXM', 'tokens/s', True)
+    """
+    known = ordered(every_figure(), "rate", ascending=False)
+    groups = known[known["unit"].notna()].groupby(WORKLOAD, sort=False)
+    most = groups.size().max()
+    return {
+        (str(benchmark), str(scenario)): {
+            "reference": rows["reference"].iloc[0],
+            "unit": rows["unit"].iloc[0],
+            "counted": rows["unit"].iloc[0].partition("/")[0],
+            "chips": [*rows["accelerator"], *[""] * (most - len(rows))],
+        }
+        for (benchmark, scenario), rows in groups
+    }
+
+
+def figures(
+    benchmark: str,
+    scenario: str,
+    own: bool = False,
+    stand_ins: bool = False,
+    terms: Terms = USUAL,
+) -> pd.DataFrame:
+    """What is known of each chip on a benchmark, and how many times better than the reference chip
+    it is on each axis.
+
+    Parameters
+    ----------
+    benchmark, scenario : of MLPerf Inference, see `workloads`
+    own : whether the chips are bought; rented otherwise
+    stand_ins : whether shipping chips that nobody submitted are placed by their datasheets: their
+        speed is then the BF16 arithmetic that matrix products reach over that of the reference
+        chip, and cost and energy follow from it
+    terms : on which an hour is paid
+
+    Columns: those of `chip_facts`, rate, unit, round, id, submitters, basis (of the speed), power
+    (what the energy axis rests on); then the axes of the radar: `times_better` than the reference
+    chip, for maturity its points. nan where nothing is known. `attrs["reference"]` names the
+    reference chip.
+
+    Raises
+    ------
+    LookupError : no such benchmark or scenario with a rate, or none with a reference chip; the
+        nearest are offered.
+
+    >>> known = figures("llama2-70b", "Offline")
+    >>> known.attrs["reference"], float(known.loc["H100 SXM", "speed"])
+    ('H100 SXM', 1.0)
+    """
+    found = _by_workload(own, stand_ins, terms).get((benchmark, scenario))
+    if found is None:
+        _refuse(benchmark, scenario)
+    return found.copy()
+
+
+@remembered
+def _by_workload(own: bool, stand_ins: bool, terms: Terms) -> dict[tuple[str, str], pd.DataFrame]:
+    """`figures` by benchmark and scenario."""
+    found = {}
+    for place, known in every_figure(own, stand_ins, terms).groupby(WORKLOAD, sort=False):
+        reference = known["reference"].iloc[0]
+        found[place] = known.set_index("accelerator").drop(columns=[*WORKLOAD, "reference"])
+        found[place].attrs["reference"] = reference
+    return found
+
+
+def _refuse(benchmark: str, scenario: str) -> NoReturn:
+    """Refuse a workload on which nothing can be compared; says what is nearest."""
+    rates = best_rates()
+    for column, wanted, what in (
+        ("benchmark", benchmark, "benchmark"),
+        ("scenario", scenario, f"scenario of {benchmark}"),
+    ):
+        one_of(wanted, sorted(set(rates[column])), f"{what} with a rate per accelerator")
+        rates = rates[rates[column] == wanted]
+    places = list(workloads()["benchmark"] + " " + workloads()["scenario"])
+    nearest(f"{benchmark} {scenario}", places, "workload with a reference chip")

@@ -1,0 +1,1 @@
+"""What will optimizing our inference save?"""

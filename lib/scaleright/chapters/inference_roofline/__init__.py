@@ -1,0 +1,1 @@
+"""How many requests should we serve at once?"""

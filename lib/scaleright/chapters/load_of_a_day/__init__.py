@@ -1,0 +1,1 @@
+"""What does a day, with its nights and bursts, do to cost and latency?"""

@@ -1,0 +1,252 @@
+"""The busiest time of a day, and its steepest hours, simulated: what the closed form of `day` is
+held against.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from scaleright.catalog import shared
+from scaleright.chapters.load_of_a_day.fleet_events import LOOK_S, Rules, Run, simulated
+from scaleright.formulas import lookup, simulation
+from scaleright.inference.day import DayFleet
+from scaleright.inference.engine_events import Steps
+from scaleright.inference.engine_tables import engines_in
+from scaleright.inference.traffic import requests
+from scaleright.quantity.graph import value_of
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+
+MOST_A_DAY = 40_000
+"""Requests of a whole day that are simulated."""
+MOST, LEAST_S, MOST_S = 10_000, 240.0, 7200.0
+"""Requests of the busiest time that are simulated at most, and for how long at least and at most
+[s]. A fleet with more is simulated in part: so many of its engines, with their part of requests."""
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The busiest time as simulated.
+
+    engines : that served it [1]
+    ttft_s, late_ttft_s : median and 95th percentile of the time to the first token [s]
+    tpot_s, late_tpot_s : of the time of a further token [s]
+    late : share of requests whose first token came later than promised [1]
+    busy : tokens written over those that the engines could write [1]
+    events, requests : of the simulation [1]
+    """
+
+    engines: float
+    ttft_s: float
+    late_ttft_s: float
+    tpot_s: float
+    late_tpot_s: float
+    late: float
+    busy: float
+    events: int
+    requests: int
+
+    @property
+    def told(self) -> dict[str, tuple[float, str]]:
+        """What a card tells machines: each figure with how it is said."""
+        return {
+            "simulated_ttft_s": (self.ttft_s, "duration"),
+            "simulated_late_ttft_s": (self.late_ttft_s, "duration"),
+            "simulated_tpot_s": (self.tpot_s, "duration"),
+            "simulated_late_tpot_s": (self.late_tpot_s, "duration"),
+            "simulated_peak_utilization": (self.busy, "percent"),
+        }
+
+
+@dataclass(frozen=True)
+class DayCase:
+    """A case as plain values, for the simulation.
+
+    model, accelerator, trace, cached_share : as the reader chose them
+    fleet : the fleet of quantities
+    startup_s, interruptions_per_hour : of an engine [s], [1/h]
+    seed : of what is drawn
+    """
+
+    model: str
+    accelerator: str
+    trace: str
+    cached_share: float
+    fleet: DayFleet
+    startup_s: float = 0.0
+    interruptions_per_hour: float = 0.0
+    seed: int = 0
+
+    @property
+    def played(self) -> bool:
+        """Whether it is: an engine serves, and reads its prompts itself."""
+        return bool(value_of(self.fleet.served)) and not value_of(self.fleet.engine.reading)
+
+    def run(self, engines: int, requests_per_s: float) -> Run:
+        """So many engines at a steady mean rate."""
+        part = min(1.0, MOST / LEAST_S / requests_per_s)
+        whole = max(round(engines * part), 1)
+        rate = requests_per_s * whole / engines
+        return self.through((rate,), (whole,), min(max(MOST / rate, LEAST_S), MOST_S))
+
+    def through(
+        self, rates: tuple[float, ...], engines: tuple[int, ...], each_s: float, faster: float = 1.0
+    ) -> Run:
+        """Times one after the other.
+
+        rates, engines : requests that come and engines that are wanted, in each time [1/s], [1]
+        each_s : how long each lasts [s]; faster : how many times as fast it passes [1]
+        """
+        of = self.fleet.engine
+        engine = self.model, self.accelerator, value_of(of.chips), int(value_of(of.seats))
+        coming = self.trace, rates, each_s / faster, self.seed, self.cached_share
+        wear = self.startup_s / faster, self.interruptions_per_hour * faster, LOOK_S / faster
+        return _run(engine, coming, engines, (each_s, faster), wear)
+
+
+@shared
+def _run(
+    engine: tuple[str, str, float, int],
+    coming: tuple[str, tuple[float, ...], float, int, float],
+    engines: tuple[int, ...],
+    passing: tuple[float, float],
+    wear: tuple[float, float, float],
+) -> Run:
+    """What `DayCase.through` asks for, in plain values: a day is simulated once for all processes.
+
+    engine : model, accelerator, chips, seats; coming : as `requests` takes it; passing : length of
+    a time, and how many times as fast it passes; wear : as in `Rules`
+    """
+    model, accelerator, chips, seats = engine
+    (each_s, faster), (startup_s, interruptions, look_s) = passing, wear
+    _, known = engines_in(model, accelerator)
+    one = next(one for one in known if not one.reader and one.chips == chips)
+
+    def wanted(now_s: float) -> int:
+        return engines[min(int(now_s * faster / each_s), len(engines) - 1)]
+
+    asked = wanted if len(engines) > 1 else None
+    rules = Rules(engines[0], asked, startup_s, interruptions, look_s=look_s, seed=coming[-2])
+    return simulated(Steps(one, seats), requests(*coming), rules)
+
+
+@simulation
+def peak_with(case: DayCase, engines: int) -> Peak | None:
+    """The busiest time of a day with so many engines; None where it is not played or nobody comes.
+
+    Parameters
+    ----------
+    case : whose fleet is served
+    engines : that run [1]
+    """
+    fleet = case.fleet
+    if not case.played:
+        return None
+    rate = float(value_of(fleet.traffic.peak_per_s))
+    run = case.run(engines, rate) if rate > 0 else None
+    if run is None or not run.requests:
+        return None
+    load, of = fleet.traffic.load, fleet.engine
+    full = float(value_of(of.requests_per_s)) * float(value_of(load.output_tokens))
+    promised = float(value_of(fleet.traffic.ttft_s))
+    return Peak(
+        engines=float(engines),
+        ttft_s=run.quantile("ttft_s", 0.5),
+        late_ttft_s=run.quantile("ttft_s", 0.95),
+        tpot_s=run.quantile("tpot_s", 0.5),
+        late_tpot_s=run.quantile("tpot_s", 0.95),
+        late=sum(one.ttft_s > promised for one in run.requests) / len(run.requests),
+        busy=run.utilization(full),
+        events=run.events,
+        requests=len(run.requests),
+    )
+
+
+@simulation
+def peaks(case: DayCase, usd_per_engine_hour: float) -> pd.DataFrame:
+    """The busiest time with fewer engines and with more than the closed form asks for.
+
+    Columns: engines, busy [1], ttft_s, late_ttft_s, tpot_s, late_tpot_s [s], late [1],
+    usd_per_million of that time [USD].
+    """
+    fleet = case.fleet
+    if not case.played:
+        return pd.DataFrame()
+    asked = int(value_of(fleet.peak))
+    filled = float(value_of(fleet.traffic.peak_per_s)) / float(
+        value_of(fleet.engine.requests_per_s)
+    )
+    least = max(int(filled), 1)
+    every = sorted({least + round((asked + 2 - least) * of / 5) for of in range(6)})
+    found = [vars(of) for many in every if (of := peak_with(case, max(many, 1))) is not None]
+    rows = pd.DataFrame(found)
+    written = value_of(fleet.traffic.peak_per_s) * value_of(fleet.traffic.load.output_tokens) * 3600
+    return rows.assign(usd_per_million=rows["engines"] * usd_per_engine_hour / written * 1e6)
+
+
+@lookup
+def fewest_in_time(found: pd.DataFrame) -> float:
+    """The fewest engines of `peaks` with which nineteen of twenty first tokens come as promised
+    [1]; NaN where none are enough.
+
+    >>> fewest_in_time(pd.DataFrame({"engines": [3.0, 4.0, 5.0], "late": [0.9, 0.05, 0.0]}))
+    4.0
+    """
+    return float(found.loc[found["late"] <= 0.05, "engines"].min())
+
+
+@lookup
+def peaks_sheet(found: pd.DataFrame) -> pd.DataFrame:
+    """`peaks`, by the words of a table."""
+    words = {
+        "engines": "engines",
+        "busy": "utilization",
+        "ttft_s": "first token, median",
+        "late_ttft_s": "first token, 95th percentile",
+        "late_tpot_s": "further token, 95th percentile",
+        "late": "later than promised",
+        "usd_per_million": "USD per million tokens of that hour",
+    }
+    return found.rename(columns=words).reindex(columns=[*words.values()])
+
+
+@dataclass(frozen=True)
+class PlayedDay:
+    """A whole day as simulated.
+
+    run : what the fleet did
+    faster : how many times as fast as a clock its hours passed [1]
+    paid_hours, asked_hours : engine hours that were paid, and those of the closed form [h]
+    busy : tokens written over those that the paid hours could write [1]
+    """
+
+    run: Run
+    faster: float
+    paid_hours: float
+    asked_hours: float
+    busy: float
+
+
+@simulation
+def day_simulated(case: DayCase, most: int = MOST_A_DAY, every_h: float = 0.5) -> PlayedDay | None:
+    """A whole day with autoscaling; None where it is not played or nobody comes.
+
+    With more than so many requests its hours, and the time in which engines start, pass so many
+    times faster: long as requests sit, hours are still long beside them.
+    """
+    fleet, load = case.fleet, case.fleet.traffic
+    mean = float(value_of(load.mean_per_s)) * (1 - float(value_of(load.waits)))
+    if not case.played or mean <= 0:
+        return None
+    stretch_s = every_h * SECONDS_PER_HOUR
+    steps = round(HOURS_PER_DAY / every_h)
+    faster = max(mean * steps * stretch_s / most, 1.0)
+    hours = [(place + 0.5) * every_h for place in range(steps)]
+    rates = tuple(float(value_of(load.at_hour(hour))) for hour in hours)
+    asked = tuple(int(value_of(fleet.at_hour(hour))) for hour in hours)
+    run = case.through(rates, asked, stretch_s, faster)
+    of = fleet.engine
+    full = float(value_of(of.requests_per_s)) * float(value_of(load.load.output_tokens))
+    paid = run.paid_s * faster / SECONDS_PER_HOUR
+    return PlayedDay(run, faster, paid, sum(asked) * every_h, run.utilization(full))

@@ -1,0 +1,1 @@
+"""Does our model fit, and on what?"""

@@ -1,0 +1,1 @@
+"""How much faster is each generation, per chip, on my kind of model?"""

@@ -1,0 +1,1 @@
+"""What does "use the smallest model that works" save?"""

@@ -1,0 +1,1 @@
+"""How should we split our training run?"""

@@ -1,0 +1,1 @@
+"""What should we buy, rent or call for our workload?"""

@@ -1,0 +1,281 @@
+"""What the chapter `plan` shows: a plan of the reader's own work, or of a preset."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+
+from scaleright import catalog, charts
+from scaleright.chapters.plan.rows import open_row, plan_rows
+from scaleright.charts import Display
+from scaleright.charts.live import Controls
+from scaleright.decisions.build_buy import API, HYBRID, RENT, SPILL
+from scaleright.decisions.plan_parts import STEPS
+from scaleright.decisions.plan_workload import OF_PAIRS, ROLLOUTS
+from scaleright.ops import first_case, where
+
+BILL = "USD, a year or the whole run"
+SERVICE = "your own service"
+TRAINING, STUDY = "your own training run", "your own study"
+TUNING, POST_TRAINING = "your own fine-tuning", "your own post-training"
+LIMITS = ("deadline_days", "deadline_chance", "owned", "owned_chips", "data", "region")
+"""What binds every work but a service."""
+SERVED = ("then_serve", "requests_per_day")
+"""What a work takes whose model may be served then."""
+OWN = {
+    SERVICE: (
+        "model",
+        "requests_per_day",
+        "accelerator",
+        "trace",
+        "data",
+        "region",
+        "regions",
+        "contract",
+        "peak_to_mean",
+        "pace_tokens_per_s",
+        "ttft_s",
+        "spare_engines",
+        "owned",
+        "owned_chips",
+    ),
+    TRAINING: ("trained_model", "tokens", "trained_on", *SERVED, *LIMITS),
+    TUNING: ("tuned_model", "trained", "passes", "tokens", *SERVED, *LIMITS),
+    POST_TRAINING: (
+        "tuned_model",
+        "trained",
+        "passes",
+        "method",
+        "rounds",
+        "answers_each",
+        "answer_tokens",
+        "labels",
+        "usd_per_label",
+        *SERVED,
+        *LIMITS,
+    ),
+    STUDY: ("proxy_model", "variants", "seeds", "tokens", *LIMITS),
+}
+"""Works of the reader's own by the words for them in the page's menu, with the parameters that each
+takes beside the budget.
+"""
+JUDGED, WRITTEN = ("labels", "usd_per_label"), ("rounds", "answers_each")
+METHODS = {of: WRITTEN if of == "rlvr" else (*WRITTEN, *JUDGED) for of in ROLLOUTS} | {
+    OF_PAIRS: JUDGED
+}
+"""What each way to post-train takes: pairs that people judge, or answers that the model writes."""
+TOKENS = {TRAINING: 1e12, STUDY: 2e10, TUNING: 2e7}
+"""Tokens from which a work starts [token]; where it takes none, as many."""
+MENU = {
+    "pretrain a 7B model": "pretrain_7b",
+    "serve a 70B chat": "chat_70b",
+    "200 ablations of a 1B model": "ablations_1b",
+    "fine-tune a 70B on your own texts": "fine_tune_70b",
+    "reinforcement learning on an 8B": "rl_8b",
+    "a hospital": "hospital",
+    "a start-up": "start_up",
+    "an impossible training run": "impossible",
+}
+"""Presets by the words for them in the page's menu."""
+NAN = float("nan")
+
+
+def controls(case: Any) -> Controls:
+    """The controls of the page: those that the chosen workload takes."""
+    starts = {words: {"tokens": TOKENS.get(words, 1e12)} for words in (*OWN, *MENU)}
+    found = charts.controls(case).only("workload", OWN).only("method", METHODS)
+    return found.follow("workload", starts)
+
+
+def rows(offered: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The plan of each workload that is offered, by the words of the menu; those of the reader's
+    own follow the controls.
+    """
+    return {words: open_row(words) for words in OWN} | plan_rows(offered)
+
+
+@dataclass(frozen=True)
+class OwnPlan:
+    """The plan of a work of the reader's own, in the words of a plan's row; every field follows the
+    controls.
+
+    work, decision : what is done, and how, as sentences without their stop
+    usd, per : its bill, and of what [USD]
+    because, sure : why, and how sure it is, in sentences
+    helps : what has to give, in sentences
+    met, there : whether every limit is kept, and whether there is any way at all; otherwise says
+        what to change where there is none
+    made, chip, bought : the model that it leaves to be served, none of a service or a study; and
+        the accelerator and number of chips that are bought to make it [1]
+    bars : what each way costs that is compared, NaN where it may not be done [USD]
+    steps : what to do and why, by number of the step
+    questions : the command that asks a chapter, by number of the step
+    """
+
+    work: Any
+    decision: Any
+    usd: Any
+    per: Any
+    because: Any
+    sure: Any
+    helps: Any
+    met: Any
+    there: Any
+    otherwise: Any
+    bars: Mapping[str, Any]
+    steps: Mapping[int, tuple[Any, Any]]
+    questions: Mapping[int, Any]
+    made: Any = ""
+    chip: Any = ""
+    bought: Any = 0.0
+
+
+Own = Mapping[str, OwnPlan]
+"""The plans of the works of the reader's own, by the words for them in the menu."""
+
+
+def taken(case: Any, row: Any, own: Own, field: str) -> Any:
+    """A field of the plan that is shown: of the reader's own, or that of a preset."""
+    mine = [(case.workload == words, getattr(of, field)) for words, of in own.items()]
+    return first_case(mine, row[field])
+
+
+def is_own(case: Any, own: Iterable[str]) -> Any:
+    """Whether one of these works is asked for."""
+    return reduce(or_, (case.workload == words for words in own), False)
+
+
+def weighed(case: Any, *works: str, also: Any = False) -> SimpleNamespace:
+    """A case whose ways are weighed only where one of these works is asked for, or something else:
+    the rows of the others cost a page nothing.
+    """
+    return SimpleNamespace(**vars(case) | {"weighed": is_own(case, works) | also})
+
+
+def answer(case: Any, row: Any, own: Own) -> Display:
+    """The answer card: what to do, what it costs, and whether the budget pays for it."""
+    usd, decision, sure, because, work, helps, per, met = (
+        taken(case, row, own, field)
+        for field in ("usd", "decision", "sure", "because", "work", "helps", "per", "met")
+    )
+    over = usd / case.budget_usd
+    dear = charts.phrase(", {over:times} your budget of {case.budget_usd:usd}")
+    paid = charts.phrase(", {over:percent} of your budget of {case.budget_usd:usd}")
+    beside = where(over > 1, dear, paid)
+    least = where(met, "", " is the least that it costs")
+    there = [(case.workload == words, of.there) for words, of in own.items()]
+    why = first_case([(case.workload == words, of.otherwise) for words, of in own.items()], "")
+    return charts.answer_card(
+        "{decision}.",
+        "{usd:usd}",
+        "{per}{least}{beside}",
+        sure="{sure}",
+        because="{because}",
+        also="{work}. {helps}",
+        provided=first_case(there, True),
+        otherwise="{why}",
+        as_of=f"{catalog.resource('rental_prices')['as_of']} (rents),"
+        f" {catalog.resource('api_prices')['as_of']} (APIs)",
+        model_error="that of the chapters behind the steps, each of which says its own",
+        headline="usd",
+        quantities={"over_budget": (over, "times")},
+    )
+
+
+def bills(case: Any, row: Any, own: Own) -> Display:
+    """What each way costs beside the budget; a plan that has no ways has a bar of its own."""
+    usd, per, budget = taken(case, row, own, "usd"), taken(case, row, own, "per"), case.budget_usd
+    alone = where(is_own(case, own) | row.compared, NAN, usd)
+    of_presets = {
+        API: row[f"usd to {API}"],
+        RENT: row[f"usd to {RENT}"],
+        HYBRID: row[f"usd to {HYBRID}"],
+        SPILL: row[f"usd to {SPILL}"],
+        "own": row["usd to own"],
+    }
+    names = dict.fromkeys([*of_presets, *(name for of in own.values() for name in of.bars)])
+    beside = {
+        name: first_case(
+            [(case.workload == words, of.bars.get(name, NAN)) for words, of in own.items()],
+            of_presets.get(name, NAN),
+        )
+        for name in names
+    }
+    return charts.show(
+        charts.bars(
+            {"this plan": alone, **beside, "your budget": budget},
+            "what",
+            None,
+            "usd",
+            BILL,
+            sort=False,
+            lacking=None,
+        ),
+        name="bills",
+        alt="What the ways that are open cost, the plan {usd:usd} {per}, beside your budget of"
+        " {budget:usd}; a way that is ruled out has no bar.",
+    )
+
+
+def steps(case: Any, row: Any, own: Own) -> Display:
+    """The nine steps: what to do, why, and the question to the chapter behind it."""
+    numbers = range(1, len(STEPS) + 1)
+
+    def told(number: int, what: int) -> Any:
+        there = row[f"{('do', 'why')[what]} {number}"]
+        mine = [
+            (case.workload == words, of.steps[number][what])
+            for words, of in own.items()
+            if number in of.steps
+        ]
+        return first_case(mine, there) if mine else there
+
+    rows = {
+        "step": [f"{number}. {name}" for number, name in zip(numbers, STEPS, strict=True)],
+        "do": [told(number, 0) for number in numbers],
+        "why": [told(number, 1) for number in numbers],
+    }
+    of = pd.DataFrame(rows)
+    return charts.table(of, "The plan in nine steps", name="steps", beneath=("why",))
+
+
+def questions(case: Any, row: Any, own: Own) -> Display:
+    """The first question of each step to a chapter, as a command."""
+    asked = {number: row[f"ask {number}"] for number in range(1, len(STEPS) + 1)}
+    for words, of in own.items():
+        mine = case.workload == words
+        asked |= {number: where(mine, it, asked[number]) for number, it in of.questions.items()}
+    rows = {"step": [*STEPS], "ask the chapter": [*asked.values()]}
+    return charts.table(pd.DataFrame(rows), "The same question, asked of a chapter", name="asked")
+
+
+def limits(case: Any, row: Any, own: Own) -> Display:
+    """What has to give, where the workload cannot be met."""
+    helps = taken(case, row, own, "helps")
+    return charts.sentence("{helps}")
+
+
+def sure(case: Any, row: Any, own: Own) -> Display:
+    """How sure the decision is."""
+    said = taken(case, row, own, "sure")
+    return charts.sentence("{said}")
+
+
+def others(presets: Mapping[str, Any]) -> Display:
+    """Every preset, and the command that plans it."""
+    rows = {
+        "workload": [of.title for of in presets.values()],
+        "for whom": [of.why for of in presets.values()],
+        "command": [f"scaleright plan {name}" for name in presets],
+    }
+    shown = charts.table(pd.DataFrame(rows), "Workloads that people often have", name="presets")
+    return charts.folded(shown, f"All {len(presets)} workloads, each with its command")
+
+
+def every(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """What is decided of each workload, in words."""
+    return {name: str(row["decision"]) for name, row in rows.items() if row["decision"]}

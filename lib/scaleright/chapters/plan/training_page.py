@@ -1,0 +1,682 @@
+"""What the chapter `plan` shows of a training run of the reader's own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Self
+
+from scaleright import charts, footprint
+from scaleright import scaling_laws as laws
+from scaleright.catalog import model
+from scaleright.chapters.plan.limits import SURE
+from scaleright.chapters.plan.page import NAN, TRAINING, OwnPlan, weighed
+from scaleright.chapters.plan.rows import NOT_REACHED
+from scaleright.chapters.plan.training_steps import HOW
+from scaleright.chapters.plan.training_ways import (
+    BUY,
+    DEADLINES,
+    FP8,
+    NONE,
+    ON_SPOT,
+    OWN,
+    PAID,
+    RENT,
+    Change,
+    Place,
+    TrainingWays,
+    grid_of_page,
+    layout_of,
+    platforms,
+)
+from scaleright.costs.cluster_grid import MODELS
+from scaleright.costs.platform_terms import rents
+from scaleright.costs.pretraining import people_usd, pretraining_usd, project
+from scaleright.costs.pretraining_doubts import Doubts
+from scaleright.costs.pretraining_run import Run
+from scaleright.costs.regional_power import REGIONS
+from scaleright.costs.rent import compute_usd, usd_per_hour_to_win
+from scaleright.costs.whole_runs import TYPICAL
+from scaleright.decisions import left_out
+from scaleright.decisions.build_buy import arrival_days, arrives, bought_as
+from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
+from scaleright.decisions.plan_parts import in_words
+from scaleright.decisions.plan_runs import USUAL, PaidRun, early, waiting_share
+from scaleright.decisions.plan_workload import IN_REGION, STAYS
+from scaleright.decisions.two_chips import errors_in_common, spread_apart
+from scaleright.decisions.unlisted_runs import seconds_of_page, unlisted_hours, untested
+from scaleright.footprint import Footprint, Machine
+from scaleright.information import expected_loss, probability_cheaper, spread_between
+from scaleright.market import BEST, matmul_chips
+from scaleright.ops import (
+    exp,
+    first_case,
+    item,
+    log,
+    maximum,
+    minimum,
+    normal_cdf,
+    normal_quantile,
+    where,
+)
+from scaleright.quantity import at, choose, least, look_up
+from scaleright.training.layout import usual_sequence
+from scaleright.transformer import training_flop
+from scaleright.transformer.parameters import active_parameters, parameters
+
+DAY_S = 86_400.0
+BARS = {RENT: "rent", ON_SPOT: "rent on spot", BUY: "buy for it", OWN: "use what you own"}
+"""Ways to pay for chips, as bars are called."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The run that is taken, or the one that comes nearest.
+
+    place : which it is; spot, own, buys : how its chips are paid
+    setting, plan, run, paid : what it is
+    low, high : the ends of what it costs, nine of ten [USD]
+    swings : what its chapter has it cost with each doubt at either end [USD]
+    """
+
+    place: Place
+    spot: Any
+    own: Any
+    buys: Any
+    setting: Setting
+    plan: Plan
+    run: Run
+    paid: PaidRun
+    low: Any
+    high: Any
+    swings: Mapping[str, tuple[Any, Any]]
+
+    @classmethod
+    def of(cls, ways: TrainingWays) -> Self:
+        """That of the ways of a case."""
+        place = ways.taken
+        own, buys = place.paid == PAID.index(OWN), place.paid == PAID.index(BUY)
+        setting = place.setting(ways.case, ways.grid, ways.precision)
+        plan = setting.plan(place.way)
+        paid, doubts = PaidRun.of(setting, plan, buys), Doubts.of(plan.run, TYPICAL)
+        moving = setting.plan(place.way, **doubts.free).run
+        spread, part = doubts.spread(moving), paid.usd / paid.billed
+        usual = {"price": 1.0, "pace": 1.0, "luck": "usual"}
+        swings = {}
+        for (name, ends), free in zip(doubts.ends.items(), usual, strict=True):
+            pair = (at(moving.usd, **usual | {free: end}) for end in (ends.low, ends.high))
+            one, other = pair
+            swings[name] = minimum(one, other), maximum(one, other)
+        low, high = spread.low_usd * part, spread.high_usd * part
+        rest = setting, plan, plan.run, paid, low, high, swings
+        return cls(place, place.spot, own, buys, *rest)
+
+
+def choices(case: Any) -> TrainingWays:
+    """Every way to train the model of a case of quantities."""
+    from types import SimpleNamespace
+
+    asked = SimpleNamespace(**vars(weighed(case, TRAINING)) | {"model": case.trained_model})
+    return TrainingWays.of(asked, grid_of_page(MODELS))
+
+
+def own_plan(case: Any, ways: TrainingWays) -> OwnPlan:
+    """The plan of the reader's own training run."""
+    case, of, there = ways.case, Taken.of(ways), ways.there
+    place, paid = of.place, of.paid
+    limits = charts.phrase("{case.deadline_days:days} and {case.budget_usd:usd}")
+    many = _platforms(ways, of)
+    flop = _flop(case)
+    because = charts.phrase(
+        "Of {many:whole platforms}, the {place.chip} does the {flop:si FLOP} for least within"
+        " {limits}"
+    )
+    leaving = ways.place("leaves")
+    rented, instead = _named(leaving), ways.figure("cash", leaving)
+    leaves = charts.phrase("; if the data might leave, {rented} for {instead:usd}")
+    because = because + where(of.buys & leaving.there, leaves, "")
+    mine = (case.owned != NONE) & (case.owned_chips > 0) & ~of.own
+    owned = charts.phrase(
+        "; the {case.owned_chips:whole} {case.owned} that you own would not, or not for less"
+    )
+    worn = charts.phrase(
+        " The run takes {paid.usd:usd} of their life, and the rest is lost unless they do other"
+        " work then or are sold."
+    )
+    later = arrives()
+    wait = charts.phrase(" Their wait is counted in the deadline: {later}.")
+    because = because + where(mine, owned, "") + "." + where(of.buys, worn + wait, "")
+    broken, changes = _broken(ways, limits), _helps(ways)
+    kept = charts.phrase("No cluster that is offered keeps {limits}")
+    unkept = kept + where(ways.unsure, " so surely.", ".")
+    nowhere = charts.phrase(
+        "No run of {case.model} on {case.trained_on} is possible so: no layout of it fits, or"
+        " nobody sells the chip. Leave the accelerator open, or let the data leave."
+    )
+    return OwnPlan(
+        made=case.model,
+        chip=place.chip,
+        bought=where(of.buys & there, paid.bought, 0.0),
+        work=charts.phrase("Train {case.model} on {case.tokens:count} tokens"),
+        per=where(of.buys & there, "to buy them", "for the run"),
+        met=there,
+        there=ways.sold,
+        otherwise=nowhere,
+        bars=_bars(ways),
+        decision=where(there, _decision(of), "This cannot be done as asked"),
+        usd=where(ways.sold, paid.cash, 0.0),
+        because=where(there, because, unkept),
+        sure=where(there, _sure(case, of), SURE[0].upper() + SURE[1:] + "."),
+        helps=where(
+            there,
+            "Nothing has to give.",
+            charts.phrase("What breaks: {broken}. What would help: {changes}."),
+        ),
+        steps=_steps(ways, of),
+        questions=_questions(ways, of),
+    )
+
+
+def _flop(case: Any) -> Any:
+    size = {name: float(active_parameters(model(name)).total) for name in MODELS}
+    return training_flop(look_up(size, case.model), case.tokens)
+
+
+def _platforms(ways: TrainingWays, of: Taken) -> Any:
+    """How many platforms run it at all, of those that are compared."""
+    rented, sold = (
+        look_up({name: ways.many(name, sold=it) for name in MODELS}, ways.case.model)
+        for it in (False, True)
+    )
+    alone = of.own | (ways.case.trained_on != BEST)
+    return where(alone, 1.0, where(of.buys, sold, rented))
+
+
+def _named(place: Place) -> Any:
+    """The chips of a run, in words."""
+    spot = where(place.spot, " on spot", "")
+    bought = where(place.bought > place.chips, charts.phrase(" ({place.bought:whole} bought)"), "")
+    return charts.phrase("{place.chips:whole} {place.chip}{spot}{bought}")
+
+
+def _bars(ways: TrainingWays) -> dict[str, Any]:
+    """What has to be paid for the cheapest run of each way within the limits [USD]."""
+    return {
+        BARS[way]: where(of.there, ways.figure("cash", of), NAN) for way, of in ways.least.items()
+    }
+
+
+def _decision(of: Taken) -> Any:
+    """What to do."""
+    place, lasts = of.place, of.paid.days * DAY_S
+    some = charts.phrase("{place.chips:whole} of them")
+    used = where(place.bought == place.chips, "them", some)
+    return first_case(
+        [
+            (of.own, charts.phrase("Use {place.chips:whole} {place.chip} that you own for")),
+            (
+                of.buys,
+                charts.phrase("Buy {place.bought:whole} {place.chip} and train on {used} for"),
+            ),
+            (of.spot, charts.phrase("Rent {place.chips:whole} {place.chip} on spot for")),
+        ],
+        charts.phrase("Rent {place.chips:whole} {place.chip} for"),
+    ) + charts.phrase(" {lasts:duration}")
+
+
+def _sure(case: Any, of: Taken) -> Any:
+    """How sure deadline and budget are, and what such runs cost."""
+    price = choose({name: bought_as(name) for name in platforms()}, of.place.chip).price_spread
+    paid, spread = of.paid, where(of.buys, price, spread_between(of.low, of.high))
+    budget = probability_cheaper(paid.cash, case.budget_usd, spread)
+    time = normal_cdf(early(paid.days, paid.spread, case.deadline_days, of.buys))
+    done, pays, low, high = in_words(time), in_words(budget), of.low, of.high
+    first = first_case(
+        [
+            (done == "almost certain", "Almost certain"),
+            (done == "likely", "Likely"),
+            (done == "more likely than not", "More likely than not"),
+        ],
+        "It could go either way",
+    )
+    return charts.phrase(
+        "{first} to be done in {case.deadline_days:days} ({time:chance}); {pays} to stay within"
+        " {case.budget_usd:usd} ({budget:chance}). Nine of ten such runs would cost {low:usd} to"
+        " {high:usd}, by how far published runs were from the model."
+    )
+
+
+def _broken(ways: TrainingWays, limits: Any) -> Any:
+    """Which limit breaks, and by how much."""
+    case, buys, later = ways.case, ways.case.data == STAYS, arrives()
+    quick, cheap, soon = (ways.place(of) for of in ("all_days", "all_cash", "soon_cash"))
+    half = ways.place("half_days")
+    days, cash, paid = ways.figure("days", quick), ways.figure("cash", cheap), case.budget_usd
+    lasts, over, dearer = days * DAY_S, days / case.deadline_days, cash / paid
+    named, least, likely, in_time = map(_named, (quick, cheap, half, soon))
+    kept, there = ways.chance_of(half), ways.figure("cash", soon)
+    left = case.deadline_days - where(buys, arrival_days(0.0), 0.0)
+    deadline = charts.phrase("the deadline of {case.deadline_days:days}: ")
+    waiting = charts.phrase(
+        "{later}, and the quickest cluster, {named}, then takes {lasts:duration}"
+    )
+    slow = charts.phrase(
+        "the quickest cluster, {named}, takes {lasts:duration}, {over:number} times as long"
+    )
+    late = deadline + where(buys, waiting, slow)
+    dear = charts.phrase(
+        "the budget of {paid:usd}: the cheapest run, on {least}, costs {cash:usd}, {dearer:number}"
+        " times as much"
+    )
+    more = there - paid
+    both = charts.phrase(
+        "deadline and budget together: in {case.deadline_days:days} the cheapest run, on {in_time},"
+        " costs {there:usd}, {more:usd} more than there is"
+    )
+    unsure = deadline + charts.phrase(
+        "the quickest cluster that is within the limits, {likely}, keeps it with a chance of"
+        " {kept:chance}, not {case.deadline_chance:chance}"
+    )
+    is_late, is_dear = days > left, cash > paid
+    found = first_case(
+        [(is_late & is_dear, late + "; " + dear), (is_late, late), (is_dear, dear)], both
+    )
+    return where(ways.unsure, unsure, found)
+
+
+def _helps(ways: TrainingWays) -> Any:
+    """The two least changes that would help."""
+    changes = ways.changes()
+    told = {name: _told(name, change, ways) for name, change in changes.items()}
+    shares, said = {name: change.share for name, change in changes.items()}, ""
+    for _ in range(2):
+        name, share = least(shares)
+        here = first_case([(name == of, words) for of, words in told.items()], "")
+        said = where(share >= 0, where(said == "", here, said + "; or " + here), said)
+        shares = {of: where(name == of, NAN, it) for of, it in shares.items()}
+    place = ways.place("unseen")
+    named, usd = _named(place), ways.figure("cash", place)
+    unseen = charts.phrase("trust a speed that no published run has shown: {named} for {usd:usd}")
+    some = place.there & (ways.case.trained_on == BEST) & ~ways.unsure
+    said = where(some, where(said == "", unseen, said + "; or " + unseen), said)
+    return where(said == "", "nothing that was tried", said)
+
+
+def _told(name: str, change: Change, ways: TrainingWays) -> Any:
+    """A change in words."""
+    case, place, value = ways.case, _named(change.place), change.value
+    cash, asked = ways.figure("cash", change.place), case.deadline_chance
+    fp8, lasts = (item(ways.rows[of], change.place.at) for of in ("fp8_cash", "fp8_days"))
+    lasts = lasts * DAY_S
+    paid = maximum(ways.figure("cash", change.place), case.budget_usd)
+    said = {
+        "accelerator": "leave the accelerator open: {place} for {cash:usd}",
+        "budget": "spend {value:usd} instead of {case.budget_usd:usd}: {place}",
+        "data": "let the data leave: {place} for {cash:usd}",
+        "chance": "be {value:chance} sure of the deadline instead of {asked:chance}: {place}",
+        "both": "wait {value:days} and spend {paid:usd}: {place}",
+        "deadline": "wait {value:days} instead of {case.deadline_days:days}: {place} for"
+        " {cash:usd}",
+        "later": "wait {value:days}: {place}",
+        "precision": "train in FP8 on {place}: {fp8:usd} and {lasts:duration}, if the loss allows"
+        " it",
+        "tokens": "train on {value:count} tokens instead of {case.tokens:count}: {place}",
+    }[name]
+    half = where(change.holds, "", ", if being half sure of the deadline is enough")
+    return charts.phrase(said) + half
+
+
+def _steps(ways: TrainingWays, of: Taken) -> dict[int, tuple[Any, Any]]:
+    """What to do and why, by number of the step."""
+    makers = (
+        _demand,
+        _supply,
+        _size,
+        _hardware,
+        _layout,
+        _levers,
+        _measure,
+        _energy,
+        _change,
+    )
+    found = (make(ways, of) for make in makers)
+    return {
+        number: (
+            where(ways.there, do, NOT_REACHED),
+            where(ways.there, why, "the limits break before it"),
+        )
+        for number, (do, why) in enumerate(found, 1)
+    }
+
+
+def _parameters(case: Any) -> Any:
+    return look_up({name: float(parameters(model(name)).total) for name in MODELS}, case.model)
+
+
+def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    case, plan, place = ways.case, of.plan, of.place
+    hours, mfu, flop, size = of.run.hours.total, of.run.step.mfu, _flop(case), _parameters(case)
+    each, more, read, batch = (
+        case.tokens / size,
+        plan.more - 1,
+        case.tokens * plan.more,
+        place.batch,
+    )
+    low, high = (more / it for it in reversed(ends_of_batches(of.setting.case, ways.grid)))
+    between = charts.between(low, high, "percent")
+    return (
+        charts.phrase(
+            "The run takes {hours:whole} chip-hours of {place.chip}: {flop:si FLOP} at"
+            " {mfu:percent} of the peak in the fastest layout, and what real runs take beyond it."
+        ),
+        charts.phrase(
+            "{size:count} parameters and {case.tokens:count} tokens, {each:whole} tokens a"
+            " parameter; batches of {batch} tokens take {more:percent} more tokens than small ones"
+            " to the same loss, {read:count} in all; published laws say {between}"
+        ),
+    )
+
+
+def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    case, run, lasts, later = ways.case, of.run, of.paid.days * DAY_S, arrives()
+    hour, usd, usual = run.hour.rented, run.hour.total, project()
+    people = people_usd(usual["person_years"], usual["pay_usd_per_year"])
+    parts = {"experiments": usual["experiments"], "people_usd": people}
+    cost = pretraining_usd(**run.hours.parts(), **run.hour.at(1.0), **parts)
+    region = case.region
+    rent = charts.phrase("by the hour at {usd:usd} each ({hour.counted}), in {region}.")
+    own = charts.phrase("Use chips of your own, which cost {usd:usd} an hour, in {region}.")
+    says = where(of.spot, "Rent them on spot at ", "Rent them by the hour at ")
+    says = where(
+        of.own | of.buys, own, says + charts.phrase("{usd:usd} each ({hour.counted}), in {region}.")
+    )
+    usual_run = ways.least[RENT]
+    dear, slow = ways.figure("usd", usual_run), ways.figure("days", usual_run) * DAY_S
+    named = _named(usual_run)
+    beside = where(
+        usual_run.there,
+        charts.phrase("on demand {named} would cost {dear:usd} and take {slow:duration}"),
+        "on demand none keeps the limits",
+    )
+    spot = charts.phrase(
+        "a server on spot is taken away about once a day (an assumption of this book), and the run"
+        " goes on from its last checkpoint: its hours and days count that; {beside}"
+    )
+    usually = charts.phrase("a run of {lasts:duration} binds nobody for a year, and no API trains")
+    why = first_case(
+        [
+            (
+                (of.own | of.buys) & (case.data == STAYS),
+                "your data may not leave, so that no cloud and no API comes into question",
+            ),
+            (of.own, "you own them already, so that the bill is what running them costs"),
+            (of.spot, spot),
+        ],
+        usually,
+    )
+    rented = ~(of.own | of.buys)
+    tight = rented & (case.deadline_days < arrival_days(0.0))
+    why = why + where(tight, charts.phrase("; buying them is left out, {later}"), "")
+    signs = "; take a seller that signs for the region, which no table of prices states"
+    why = why + where((case.data == IN_REGION), signs, "")
+    tries, pay, whole, age = cost.experiments_usd, cost.people_usd, cost.total, hour.age
+    return says, why + charts.phrase(
+        "; experiments before the run would add {tries:usd}, people {pay:usd}: the whole project"
+        " {whole:usd}; prices of {age}"
+    )
+
+
+def _size(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    case, law, size = ways.case, laws.fit(laws.points()), _parameters(ways.case)
+    flop = training_flop(size, case.tokens)
+    best = laws.compute_optimal_parameters(flop, **law.terms)
+    ideal = laws.tokens_for_compute(flop, best)
+    mine, there = (
+        laws.loss(n, d, law.E, **law.terms) for n, d in ((size, case.tokens), (best, ideal))
+    )
+    far, small, more, flop = size / best, best / size, mine / there - 1, _flop(case)
+    says = first_case(
+        [
+            (
+                far < 0.7,
+                charts.phrase(
+                    "Keep {case.model} if you will serve it: it is {small:number 2} times smaller"
+                    " than this much arithmetic would train best, and cheaper in every answer."
+                ),
+            ),
+            (
+                far > 1.4,
+                charts.phrase(
+                    "Take a smaller model: {case.model} is {far:number 2} times as large as this"
+                    " much arithmetic trains best, and dearer in every answer."
+                ),
+            ),
+        ],
+        charts.phrase(
+            "Keep {case.model}: it is about the size that this much arithmetic trains best."
+        ),
+    )
+    return says, charts.phrase(
+        "the law's best for {flop:si FLOP}: {best:count} parameters on {ideal:count} tokens, a loss"
+        " of {there:number 4}; yours: a loss of {mine:number 4}, {more:percent} more"
+    )
+
+
+def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    place, then = of.place, ways.place("next", True)
+    paid, mine, rival = of.paid, ways.figure("cost", of.place), ways.figure("cost", then)
+    half, twice = (ways.place(name, True) for name in ("half", "twice"))
+    told = ""
+    for one in (half, twice):
+        usd, lasts = ways.figure("usd", one), ways.figure("days", one) * DAY_S
+        said = charts.phrase("; {one.chips:whole} would take {lasts:duration} and {usd:usd}")
+        told = told + where(one.there, said, "")
+    kinds = {name: ways.grid.models[name]["kind"] for name in MODELS}
+    kind = look_up(kinds, ways.case.model)
+    off, other = (
+        spread_between(
+            *(ways.grid.trust.row(kind, chip, ways.precision)[f"error_{end}"] for end in ENDS)
+        )
+        for chip in (place.chip, then.chip)
+    )
+    spread = spread_apart(off, other, choose(errors_in_common(), "training", kind).common)
+    sure = probability_cheaper(mine, rival, spread)
+    lost, lasts, words = (
+        expected_loss(mine, rival, spread),
+        ways.figure("days", then),
+        in_words(sure),
+    )
+    lasts, rival_named, waits = lasts * DAY_S, _named(then), waiting_share()
+    next_ = charts.phrase(
+        "; next: {rival_named}, {rival:usd} and {lasts:duration}; how sure that the {place.chip}"
+        " costs less: {words} ({sure:chance}, at these prices); taking it loses {lost:usd} in"
+        " expectation"
+    )
+    next_ = where(then.there, next_, "; no other platform does it within the limits")
+    waiting = charts.phrase(
+        "; compared by the part of their life that the run takes and {waits:percent} of their"
+        " price, which is what the money costs until they come"
+    )
+    guess = ways.place("unseen")
+    cheaper, unknown = ways.figure("usd", guess), guess.chip
+    unseen = charts.phrase(
+        "; {guess.chips:whole} {unknown} would cost {cheaper:usd}, but no run on that architecture"
+        " was fitted: try it before you sign"
+    )
+    rash = guess.there & (cheaper < mine) & ~of.own
+    return (
+        charts.phrase("{place.chips:whole} {place.chip}."),
+        charts.phrase("{place.chips:whole} are the cheapest in time")
+        + told
+        + next_
+        + where(of.buys & then.there, waiting, "")
+        + where(rash, unseen, "")
+        + _left_out(ways, of),
+    )
+
+
+def _left_out(ways: TrainingWays, of: Taken) -> Any:
+    """What is left out and why, and what a chip would have to cost that nobody lists on spot."""
+    place = ways.place("unsold_hours")
+    hours, chips, chip = ways.figure("unsold_hours", place), place.chips, place.chip
+    price = usd_per_hour_to_win(ways.figure("cost", of.place), hours)
+    wins = charts.phrase("; " + left_out.WINS.format(name="{chip}", contract=left_out.ON_SPOT))
+    told = "; " + left_out.told(left_out.of_trainings()) + where(place.there, wins, "")
+    case, chips, usd = ways.case, of.place.chips, ways.figure("cost", of.place)
+    for name in left_out.unlisted():
+        row = seconds_of_page(MODELS).row(case.model, name)
+        step_s = item(row.seconds, of.place.way)
+        hours = unlisted_hours(of.setting, step_s, chips, of.plan.batch)
+        sure = hours / (24.0 * chips) * exp(normal_quantile(case.deadline_chance) * of.paid.spread)
+        there = (case.data != STAYS) & (sure <= case.deadline_days)
+        price = usd_per_hour_to_win(usd, hours)
+        said = charts.phrase("; " + left_out.WINS.format(name=name, contract=""))
+        told = told + where(there, said + untested(name), "")
+    return where((ways.case.trained_on == BEST) & ~of.own, told, "")
+
+
+ENDS = ("low", "high")
+
+
+def _layout(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    place, parts = of.place, of.run.step.parts
+    waits = (parts["communication_s"] + parts["bubble_s"]) / sum(parts.values())
+    words, batch = layout_of(MODELS, ways.case.model, place), place.batch
+    form = ways.grid.trust.row("dense", place.chip, ways.precision)["format"]
+    return (
+        charts.phrase("{words}, with batches of {batch} tokens in {form}."),
+        charts.phrase(
+            "of a step, {waits:percent} is waiting for the network and the pipeline; DP is data, TP"
+            " tensor, PP pipeline, CP context and EP expert parallelism; of all layouts that fit in"
+            " memory it is the fastest"
+        ),
+    )
+
+
+def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    usd, place = of.run.usd, of.place
+    fp8 = place.setting(ways.case, ways.grid, FP8).plan(place.way)
+    cheap = place.setting(ways.case, ways.grid, ways.precision, seller=CHEAP).plan(place.way)
+    rented = ~(of.own | of.buys)
+    tried = {
+        "train in FP8": where(ways.precision == FP8, NAN, fp8.usd),
+        "rent from the cheapest quarter of sellers": where(rented, cheap.usd, NAN),
+    }
+    names, saved = [*tried], [1 - it / usd for it in tried.values()]
+    worth = [of_ > 0.005 for of_ in saved]
+    told = [
+        name + ": " + charts.say(share, "percent") + " less, " + charts.say(it, "usd")
+        for name, it, share in zip(names, tried.values(), saved, strict=True)
+    ]
+    first, second = told
+    both = where(saved[0] >= saved[1], first + "; " + second, second + "; " + first)
+    why = first_case(
+        [(worth[0] & worth[1], both), (worth[0], first), (worth[1], second)],
+        "tried: FP8, and the cheapest quarter of sellers",
+    )
+    best = where(worth[0] & (~worth[1] | (saved[0] >= saved[1])), names[0], names[1])
+    most = where(best == names[0], *saved)
+    return (
+        where(
+            worth[0] | worth[1],
+            charts.phrase("First {best}: {most:percent} less."),
+            "No lever that was tried makes the run cheaper.",
+        ),
+        why,
+    )
+
+
+CHEAP = "cheapest quarter"
+
+
+def _measure(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    sizes = {name: -log(high / low) for name, (low, high) in of.swings.items()}
+    first = least(sizes)[0]
+    how = first_case([(first == name, said) for name, said in HOW.items()], "")
+    told: Any = ""
+    for name, (low, high) in of.swings.items():
+        said = charts.phrase(name + ": a bill of {low:usd} to {high:usd}")
+        told = where(high > low, where(told == "", said, told + "; " + said), told)
+    return charts.phrase("The {first}: {how}."), told
+
+
+def _footprint(of: Taken, where_: Any, regions: Any) -> Footprint:
+    machine = Machine(**choose(footprint.machines(platforms()), of.place.chip, "training"))
+    there = choose({name: vars(footprint.place(name)) for name in regions}, where_)
+    return Footprint.of(machine, of.run.hours.total, 1.0, footprint.Place(**there))
+
+
+CLEAN = ("Sweden", "France", "Canada")
+
+
+def _energy(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    region = ways.case.region
+    made = _footprint(of, region, REGIONS)
+    cleanest = min(CLEAN, key=lambda name: footprint.place(name).kg_co2e_per_kwh)
+    there = _footprint(of, cleanest, (cleanest,)).carbon.total
+    energy, carbon, share = made.energy.watt_hours, made.carbon.total, made.carbon.embodied_share
+    return (
+        charts.phrase("{energy:si Wh} of electricity and {carbon:mass} of CO2e in {region}."),
+        charts.phrase(
+            "in {cleanest} it would be {there:mass}; {share:percent} of it is from making the"
+            " hardware"
+        ),
+    )
+
+
+def _change(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    place, then = of.place, ways.place("next", True)
+    gap, rival = ways.figure("cost", then) / ways.figure("cost", place) - 1, then.chip
+    says = charts.phrase(
+        "A price of the {place.chip} that is {gap:percent} higher makes the {rival} cheaper; the"
+        " deadline changes it as follows."
+    )
+    alone = "A shorter deadline takes more chips and hardly more money, until failures eat it."
+    soon, told = where(of.buys, "once they are there, within", "within"), []
+    for days in DEADLINES:
+        one = ways.place(f"in_{days:g}", True)
+        usd, many = ways.figure("usd", one), one.chips
+        said = charts.phrase("{many:whole} {one.chip}, {usd:usd}")
+        none = "no cluster that is offered does it"
+        told.append(soon + f" {days:g} days: " + where(one.there, said, none))
+    return where(then.there, says, alone), reduce(lambda one, more: one + "; " + more, told)
+
+
+def _questions(ways: TrainingWays, of: Taken) -> dict[int, Any]:
+    """The commands that put the run to the chapters that take all of it, by step."""
+    case, place, read = ways.case, of.place, ways.case.tokens * of.plan.more
+    form, batch, hours = ways.precision, place.batch, of.run.hours.total
+    often = of.setting.case.chip_hours_per_interruption
+    spot = charts.phrase(' -p contract="spot" -p chip_hours_per_interruption={often:typed}')
+    paid = where(of.spot, spot, ' -p contract="on demand"')
+    paid = where(of.own | of.buys, " -p paid=own", " -p paid=rent" + paid + " -p seller=median")
+    run = charts.phrase(
+        '-p model="{case.model}" -p tokens={read:typed} -p accelerator="{place.chip}"'
+        " -p chips={place.chips:typed} -p batch={batch} -p precision={form} -p tuning=typical{paid}"
+    )
+    cost = charts.phrase("scaleright run pretraining_cost {run}")
+    sequences = {name: float(usual_sequence(model(name))) for name in MODELS}
+    sequence = look_up(sequences, case.model)
+    chips, steps = minimum(place.chips, 4096.0), of.plan.batch / sequence
+    split = charts.phrase(
+        'scaleright run parallelism -p model="{case.model}" -p accelerator="{place.chip}"'
+        " -p chips={chips:typed} -p precision={form} -p sequence={sequence:typed}"
+        " -p global_batch={steps:typed}"
+    )
+    peaks = choose({name: matmul_chips()[name] for name in platforms()}, place.chip)
+    flop = training_flop(_parameters(case), case.tokens)
+    by_the_hour = rents().paid(place.chip, USUAL["contract"], USUAL["seller"], 0.0)
+    mfu = minimum(maximum(of.run.step.mfu, 0.05), 0.8)
+    budget = compute_usd(flop, peaks.bf16_flops, mfu, by_the_hour.usd)
+    size = charts.phrase(
+        'scaleright run scaling_laws -p accelerator="{place.chip}" -p budget_usd={budget:typed}'
+        ' -p contract="on demand" -p mfu={mfu:typed}'
+    )
+    carbon = charts.phrase(
+        'scaleright run sustainability -p task=training -p accelerator="{place.chip}"'
+        ' -p chip_hours={hours:typed} -p utilization=1 -p place="{case.region}"'
+    )
+    asked = dict.fromkeys((1, 2, 4, 6, 7, 9), cost) | {3: size, 5: split, 8: carbon}
+    return {
+        number: where(ways.there, it, "scaleright plan -p work=train")
+        for number, it in asked.items()
+    }

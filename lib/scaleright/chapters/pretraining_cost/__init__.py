@@ -1,0 +1,1 @@
+"""What does pretraining a 7B model cost, and on what?"""

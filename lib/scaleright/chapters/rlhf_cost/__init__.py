@@ -1,0 +1,1 @@
+"""What does post-training cost?"""

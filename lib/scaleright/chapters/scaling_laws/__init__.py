@@ -1,0 +1,1 @@
+"""How big a model, on how many tokens, for our budget?"""

@@ -1,0 +1,1 @@
+"""What does one token cost, in FLOPs, bytes and seconds?"""

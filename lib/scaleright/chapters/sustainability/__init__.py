@@ -1,0 +1,1 @@
+"""What does my deployment cost the planet?"""

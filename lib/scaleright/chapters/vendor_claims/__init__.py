@@ -1,0 +1,1 @@
+"""Is that vendor's 35x true?"""

@@ -1,0 +1,390 @@
+"""Vendor economics (F23): how far a new system is ahead of an old one, at which speed per user, and
+what of it is left in money and power.
+
+"35 times cheaper" holds at a point: a model, its number formats, a speed per user, a price of an
+hour. Each system is a curve of tokens per second and chip against the speed that a user sees; the
+lead is the ratio of two curves, and where the old system comes to its end the lead grows without
+bound. The curves come from `frontier` or from published measurements (`points`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright.catalog import accelerator, model, shared, table
+from scaleright.chapters.vendor_claims.points import (
+    DRAFTS,
+    PUBLISHED,
+    measured_points,
+    published_use,
+    serving_points,
+)
+from scaleright.decisions.verdict import Verdict
+from scaleright.formulas import (
+    FRACTION,
+    NON_NEGATIVE,
+    POSITIVE,
+    Breakdown,
+    closed_form,
+    search,
+)
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.lengths import Load
+from scaleright.inference.serving import steady
+from scaleright.names import one_of
+from scaleright.order import first_greatest, noiseless
+from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
+
+__all__ = [
+    "CHECKED_SPEEDS",
+    "DRAFTS",
+    "PUBLISHED",
+    "RACK_CHIPS",
+    "SOURCE",
+    "LeadErrors",
+    "Returns",
+    "advantage",
+    "best_rate",
+    "checked_leads",
+    "lead",
+    "lead_errors",
+    "measured_points",
+    "published_use",
+    "returns",
+    "serving_points",
+    "vendor_claim",
+]
+
+SOURCE = "Token Cost Analysis"
+RACK_CHIPS = 72
+LAYOUT = [
+    "model",
+    "precision",
+    "kv_precision",
+    "tensor_parallel",
+    "expert_parallel",
+    "input_tokens",
+    "output_tokens",
+    "accelerator",
+]
+"""What tells the layouts apart in which chips were measured."""
+CHECKED_SPEEDS = 10
+"""Speeds per user at which measured leads are compared with predicted ones."""
+
+
+@closed_form(rate_ratio=POSITIVE, new_use=POSITIVE, old_use=POSITIVE)
+def advantage(rate_ratio, new_use, old_use):
+    """How many times as much a new chip does for the same use of something: dollars of an hour,
+    watts, chips [1].
+
+    Parameters
+    ----------
+    rate_ratio : tokens per second of a new chip over an old one's [1]
+    new_use, old_use : what an hour of each takes: its price, its power; 1 and 1 to compare chips
+
+    Source: definition; the vendor's 65 times the tokens at 1.9 times the price is 35
+    [nvidia2026costpertoken].
+
+    >>> round(advantage(6000 / 90, 2.65, 1.41), 1)
+    35.5
+    """
+    return rate_ratio * old_use / new_use
+
+
+@dataclass(frozen=True)
+class Returns(Breakdown):
+    """What an investment in hardware leaves [USD]: sales of tokens, less what running it costs,
+    less the purchase; the total is profit.
+    """
+
+    sales_usd: Any
+    running_usd: Any
+    investment_usd: Any
+
+    @property
+    def multiple(self) -> Any:
+        """Sales over the investment, which Token Cost Analysis calls a return [1]."""
+        return self.sales_usd / -self.investment_usd
+
+    @property
+    def return_on_investment(self) -> Any:
+        """Profit over the investment [1]."""
+        return self.total / -self.investment_usd
+
+
+@closed_form(
+    investment_usd=POSITIVE,
+    tokens_per_s=NON_NEGATIVE,
+    usd_per_million=NON_NEGATIVE,
+    years=POSITIVE,
+    utilization=FRACTION,
+    running_usd_per_year=NON_NEGATIVE,
+)
+def returns(
+    investment_usd, tokens_per_s, usd_per_million, years, utilization, running_usd_per_year=0.0
+) -> Returns:
+    """Return on hardware that sells tokens.
+
+    Parameters
+    ----------
+    investment_usd : price of the whole system [USD]
+    tokens_per_s : tokens of the whole system per second at full load [token/s]
+    usd_per_million : what a million of them sell for [USD / 1e6 token]
+    years : time in which they are sold [year]
+    utilization : share of that time at full load [1]
+    running_usd_per_year : power, space, maintenance and people [USD/year]
+
+    Source: definition. The vendor's $75 million on $5 million is a multiple of 15 and so a return
+    of 14 before any running cost.
+
+    >>> bill = returns(5e6, 720_000, 1.1, 3.0, 1.0)
+    >>> round(bill.multiple), round(bill.return_on_investment)
+    (15, 14)
+    """
+    million_tokens = tokens_per_s * utilization * years * (HOURS_PER_YEAR * SECONDS_PER_HOUR) / 1e6
+    return Returns(million_tokens * usd_per_million, -years * running_usd_per_year, -investment_usd)
+
+
+@search
+def best_rate(points: pd.DataFrame, speed: Any) -> np.ndarray:
+    """Most tokens per second of one chip while each user gets at least a speed [token/s]; 0 where
+    no point is as fast.
+
+    On straight lines in the logarithm between the points that no other one beats; at speeds below
+    all of them, the best.
+
+    Parameters
+    ----------
+    points : columns interactivity and tokens_per_s
+    speed : tokens per second that a user wants [token/s]
+
+    >>> points = pd.DataFrame({"interactivity": [10.0, 20.0, 40.0],
+    ...     "tokens_per_s": [400.0, 50.0, 100.0]})
+    >>> best_rate(points, np.array([5.0, 20.0, 40.0, 41.0])).round(6).tolist()
+    [400.0, 251.98421, 100.0, 0.0]
+    """
+    users, rates = (points[name].to_numpy(float) for name in ("interactivity", "tokens_per_s"))
+    quickest = np.lexsort((-noiseless(rates), -noiseless(users)))
+    most = np.fmax.accumulate(rates[quickest])
+    front = quickest[most > np.append(0.0, most[:-1])][::-1]
+    if not front.size:
+        return np.zeros_like(np.asarray(speed, dtype=float))
+    known = users[front]
+    found = np.exp(np.interp(speed, known, np.log(rates[front])))
+    return np.where(np.asarray(speed) <= known[-1], found, 0.0)
+
+
+@search
+def lead(points: pd.DataFrame, new: str, old: str, speed: Any) -> np.ndarray:
+    """Tokens per second of a new chip over those of an old one at each speed per user [1]; infinite
+    where only the new one is as fast.
+    """
+    known = set(points["accelerator"])
+    rates = [
+        best_rate(
+            points[points["accelerator"] == one_of(name, known, "accelerator of these points")],
+            speed,
+        )
+        for name in (new, old)
+    ]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return rates[0] / rates[1]
+
+
+def _measured_and_predicted(software: str, source: str) -> pd.DataFrame:
+    """Points measured with one engine, beside the speed per user and the tokens per second of one
+    chip that the model predicts in their layouts [token/s].
+
+    Columns: those of `measured/serving`, and measured_speed, measured, predicted_speed, predicted.
+    """
+    rows = (
+        table("measured/serving")
+        .query(
+            "source == @source and mode == 'aggregated' and software == @software and accelerator"
+            " in @PUBLISHED"
+        )
+        .reset_index(drop=True)
+    )
+    rows = rows.assign(
+        measured_speed=1 / rows["measured_tpot_s"],
+        measured=rows["measured_output_tokens_per_s_per_accelerator"],
+        predicted_speed=0.0,
+        predicted=0.0,
+    )
+    for (name, form, cache, tensor, expert, *lengths, chip), group in rows.groupby(
+        LAYOUT, dropna=False
+    ):
+        engine = Deployment(
+            model(name),
+            accelerator(chip),
+            form,
+            kv_precision=cache if isinstance(cache, str) else None,
+            tensor=int(tensor),
+            expert=int(expert),
+            software=software,
+        )
+        found = steady(engine, Load(*lengths), concurrency=group["concurrency"].to_numpy(float))
+        rows.loc[group.index, ["predicted_speed", "predicted"]] = np.stack(
+            [found.interactivity, found.output_tokens_per_s_per_chip], axis=1
+        )
+    return rows
+
+
+def _leads(group: pd.DataFrame, older: str, newer: str) -> pd.DataFrame:
+    """Measured and predicted leads of two chips at speeds within the measured ones of both; `group`
+    holds the points of one load.
+    """
+    ends = group.groupby("accelerator")["measured_speed"].agg(["min", "max"]).loc[[older, newer]]
+    speeds = np.geomspace(ends["min"].max(), ends["max"].min(), CHECKED_SPEEDS)
+    both = {
+        kind: lead(
+            group.assign(interactivity=group[f"{kind}_speed"], tokens_per_s=group[kind]),
+            newer,
+            older,
+            speeds,
+        )
+        for kind in ("measured", "predicted")
+    }
+    load = group.iloc[0]
+    return pd.DataFrame(
+        {
+            "newer": newer,
+            "older": older,
+            "input_tokens": load["input_tokens"],
+            "output_tokens": load["output_tokens"],
+            "speed": speeds,
+        }
+        | both
+    )
+
+
+@search
+@shared
+def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> pd.DataFrame:
+    """Leads at one speed per user between chips that were measured in many layouts with one engine,
+    beside those of the model in the same ones.
+
+    Columns: newer, older, input_tokens, output_tokens, speed, measured and predicted (tokens/s of
+    one chip over the other's) [1]; only at speeds that lie within the measured ones of both chips,
+    and that both reach by the model.
+    """
+    rows = _measured_and_predicted(software, source)
+    found = pd.concat(
+        [
+            _leads(group, older, newer)
+            for _, group in rows.groupby(["input_tokens", "output_tokens"])
+            for older, newer in combinations(
+                [chip for chip in PUBLISHED if chip in set(group["accelerator"])], 2
+            )
+        ],
+        ignore_index=True,
+    )
+    return found[np.isfinite(found["predicted"]) & (found["predicted"] > 0)].reset_index(drop=True)
+
+
+@dataclass(frozen=True)
+class LeadErrors:
+    """How far leads that were measured lie from the predicted ones.
+
+    low, high : measured over predicted, in nine of ten [1]
+    median : by how much that differs from one, in the median [1]
+    b200 : measured over predicted, in the median of those of a B200 [1]
+    slightest, greatest : of the leads, as measured [1]
+    count : of leads
+    """
+
+    low: float
+    high: float
+    median: float
+    b200: float
+    slightest: float
+    greatest: float
+    count: int
+
+
+@search
+def lead_errors() -> LeadErrors:
+    """The errors of `checked_leads`.
+
+    >>> errors = lead_errors()
+    >>> print(errors.low < 1 < errors.high)
+    True
+    """
+    checked = checked_leads()
+    measured, off = checked["measured"], checked["measured"] / checked["predicted"]
+    return LeadErrors(
+        low=off.quantile(0.05),
+        high=off.quantile(0.95),
+        median=(off - 1).abs().median(),
+        b200=off[checked["newer"] == "B200"].median(),
+        slightest=measured.min(),
+        greatest=measured.max(),
+        count=len(checked),
+    )
+
+
+@search
+def vendor_claim(
+    points: pd.DataFrame,
+    new: str,
+    old: str,
+    speed: Any,
+    claimed: float,
+    uses: Mapping[str, float],
+) -> Verdict:
+    """Whether a claimed lead holds: over all speeds per user that the old chip reaches.
+
+    Parameters
+    ----------
+    points : columns accelerator, interactivity, tokens_per_s
+    new, old : chips
+    speed : speeds per user to look at [token/s]
+    claimed : how many times better the new one is said to be [1]
+    uses : what an hour of each chip takes, by name: dollars, kilowatts; see `advantage`
+
+    >>> points = pd.DataFrame({"accelerator": ["new", "new", "old", "old"],
+    ...     "interactivity": [10, 100, 10, 100], "tokens_per_s": [90, 60, 30, 1]})
+    >>> vendor_claim(points, "new", "old", np.array([10.0, 100.0]), 35.0,
+    ...     {"new": 2.0, "old": 1.0}).what
+    'nowhere: at most 30 times, at 100 tokens/s per user'
+    """
+    speed = np.asarray(speed, dtype=float)
+    ratios = lead(points, new, old, speed)
+    reached = np.isfinite(ratios) & (ratios > 0)
+    if not reached.any():
+        raise ValueError(
+            f"{new} and {old} serve this load at none of {np.min(speed):g} to {np.max(speed):g}"
+            " tokens/s per user together"
+        )
+    leads = np.where(reached, advantage(np.where(reached, ratios, 1.0), uses[new], uses[old]), 0.0)
+    most, held = first_greatest(leads), speed[leads >= claimed]
+    there = f"{speed[most]:g} tokens/s per user"
+    answer = (
+        f"from {held.min():g} to {held.max():g} tokens/s per user"
+        if held.size
+        else f"nowhere: at most {leads[most]:.2g} times, at {there}"
+    )
+    ends, at_ends = speed[reached], leads[reached]
+    reasons = (
+        (
+            f"tokens for the same use: {at_ends[0]:.2g} times at {ends[0]:g} and"
+            f" {at_ends[-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most"
+            f" {leads[most]:.2g} at {there}"
+        ),
+        f"an hour of {new} takes {uses[new] / uses[old]:.2g} times as much as one of {old}",
+        f"{old} keeps up to {ends[-1]:g} tokens/s per user"
+        + (", the fastest looked at" if reached[-1] else ": beyond, any ratio can be had"),
+    )
+    numbers = {
+        "most": (float(leads[most]), "1"),
+        "at slow speed": (float(at_ends[0]), "1"),
+        "claimed": (claimed, "1"),
+    }
+    question = f"Is {claimed:g} times true for {new} over {old}?"
+    return Verdict(
+        question, answer, reasons, numbers, SOURCE, f"{claimed:g} times", bool(held.size)
+    )

@@ -1,0 +1,406 @@
+"""What the chapter `vendor_claims` shows."""
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scaleright import charts
+from scaleright.chapters.vendor_claims import evidence
+from scaleright.chapters.vendor_claims import model as vendor
+from scaleright.chapters.vendor_claims.leads import Lead, LeadDoubts, OverSpeeds, Usual
+from scaleright.chapters.vendor_claims.paid import VendorPaid, VendorPrices
+from scaleright.charts import Controls, Display
+from scaleright.claims.utilization import traces
+from scaleright.market import PaidHour, PaidTokens
+from scaleright.ops import where
+from scaleright.quantity import Quantity
+
+Pair = tuple[Quantity, Quantity]
+USERS = "tokens per second per user"
+PER_CHIP = "output tokens per second of one chip"
+PRICED = ("newer", "older", "asked")
+"""What a case pays for."""
+
+
+def controls(declared: Any) -> tuple[Controls, dict[str, dict], dict[str, Any], Any, VendorPrices]:
+    """The controls of the page, what each chip takes (see `chip_terms`) and in which format it
+    serves, the speeds per user among which a reader chooses [token/s], and prices.
+    """
+    options = {parameter.name: parameter.choices for parameter in declared.parameters}
+    terms = {name: evidence.chip_terms(name) for name in (*options["older"], *options["newer"])}
+    live = charts.controls(declared)
+    live.follow("newer", terms, newer_kw="kw")
+    live.follow("older", terms, older_kw="kw")
+    forms = dict.fromkeys(options["older"], live.given.older_precision)
+    forms |= dict.fromkeys(options["newer"], live.given.newer_precision)
+    return live, terms, forms, options["speed"], VendorPrices.of([*terms], options["model"])
+
+
+def answer(
+    case: Any,
+    paid: VendorPaid,
+    lead: Lead,
+    every: OverSpeeds,
+    doubts: LeadDoubts,
+    errors: vendor.LeadErrors,
+    usual: Usual,
+) -> Display:
+    """The answer card: the lead at the speed of the case, and where the claim holds."""
+    ratio, cheaper, per_megawatt = lead.per_chip, lead.per_dollar, lead.per_megawatt
+    both, new, old = ratio > 0, usual.newer.precision, usual.older.precision
+    this, that = charts.phrase("{case.newer} in {new}"), charts.phrase("{case.older} in {old}")
+    take = where(cheaper < 1, "Stay with the " + case.older, "Take the " + case.newer)
+    unlisted = charts.phrase("A {case.newer} does more; what both cost nobody lists.")
+    decision = where(paid.there, take + ": its tokens are cheaper.", unlisted)
+    lead_said = charts.say(where(paid.there, cheaper, ratio), "times")
+    lead_of = where(paid.there, "the tokens for a dollar", "the tokens of a chip")
+    rents = _rents(case, paid)
+    claim, sure = where(paid.there, _claim(case, every), ""), doubts.choice
+    gains = "the " + where(cheaper >= 1, case.newer, case.older)
+    likely, known = charts.odds(sure, paid.there, gains, " per million tokens")
+    reached = charts.phrase(" The claim is reached here with {doubts.claim:chance} probability.")
+    known = where(paid.there, known + reached, "")
+    span = where(
+        cheaper > 0, charts.phrase("{doubts.low:number} to {doubts.high:times} (90 %)"), "none"
+    )
+    slower = where(lead.tokens_per_s > 0, that, this)
+    return charts.answer_card(
+        "{decision}",
+        "{lead_said}",
+        "{lead_of}, at {case.speed:whole} tokens/s per user",
+        "{likely}",
+        "{claim}",
+        "For {case.model}, one {this} writes {ratio:times} the tokens of one {that}. {rents} A"
+        " megawatt makes {per_megawatt:times} as many.{known}",
+        provided=both,
+        otherwise="For <strong>{case.model}</strong> at {case.speed:whole} tokens/s per user there"
+        " is nothing to compare: a <strong>{slower}</strong> does not write so fast.{claim}",
+        range="{span}",
+        as_of="{paid.newer.age} (rent of the {case.newer}), {paid.older.age} (of the {case.older})",
+        model_error="leads at one speed that were measured with one engine are"
+        " {errors.low:number 2} to {errors.high:number 2} of the predicted ones"
+        f" (nine of ten of {errors.count}, none of them fitted)",
+        headline="times_cheaper",
+        quantities={
+            "times_cheaper": (cheaper, "times"),
+            "range_low": (doubts.low, "times"),
+            "range_high": (doubts.high, "times"),
+            "newer_cheaper_probability": (sure.probability, "percent"),
+            "expected_loss_usd_per_million": (sure.expected_loss, "usd"),
+            "claim_probability": (doubts.claim, "percent"),
+            "times_chip": (ratio, "times"),
+            "times_megawatt": (per_megawatt, "times"),
+            "most": (every.most, "times"),
+        },
+        besides=[(getattr(paid, of).there, f"{{paid.{of}.why}}.") for of in PRICED],
+    )
+
+
+def _rents(case: Any, paid: VendorPaid) -> Quantity:
+    """At what both rent, in words."""
+    rents = charts.phrase(
+        "It rents at {paid.newer.usd:usd} an hour ({paid.newer.counted}), the {case.older} at"
+        " {paid.older.usd:usd} ({paid.older.counted}).{paid.instead}"
+    )
+    return where(paid.there, rents, charts.phrase("In dollars nothing can be said: {paid.why}."))
+
+
+def _claim(case: Any, every: OverSpeeds) -> Quantity:
+    """Where the claim holds, in words."""
+    to = where(every.first < every.last, charts.phrase(" to {every.last:whole}"), "")
+    held = charts.phrase("{every.first:whole}{to} tokens/s per user")
+    held = where(every.first > 0, held, "no speed that the older chip can serve")
+    found = charts.phrase(
+        " A claim of {case.claimed:number 2} times is reached at {held}: per dollar the lead is"
+        f" {{every.slow:times}} at {every.slow_at} tokens/s per user and at most"
+        " {every.most:times}, at {every.most_at:whole}."
+    )
+    return where(every.most > 0, found, " At no speed do both serve it.")
+
+
+def _by_speed(
+    case: Any, speeds: Sequence[float], curves: Mapping[str, Quantity], kind: str, title: str
+) -> Any:
+    """Curves over the speeds per user, with the reader's."""
+    look = {"along": case.speed, "log_x": True, "log_y": True}
+    lines = charts.lines({"speed": speeds}, "speed", curves, kind, USERS, title, **look)
+    return charts.rule(case.speed, USERS, "you", log=True, foot=True) + lines
+
+
+def lead_by_speed(case: Any, speeds: Sequence[float], lead: Lead, every: OverSpeeds) -> Display:
+    """A chart of the lead per dollar, megawatt and chip against speed, with the claim."""
+    times, slow = "times as many tokens", every.slow
+    per = {f"per {of}": getattr(lead, f"per_{of}") for of in ("dollar", "megawatt", "chip")}
+    return charts.show(
+        charts.rule(case.claimed, times, "the claim", horizontal=True, log=True)
+        + _by_speed(case, speeds, per, "times", times),
+        name="lead",
+        alt="How many times as many tokens a {case.newer} makes as a {case.older} per dollar,"
+        " megawatt and chip, against tokens per second per user: per dollar {slow:times} at the"
+        " slowest and {every.most:times} at most; a dashed line marks the claim.",
+    )
+
+
+def beside_usual(case: Any, usual: Usual) -> Display:
+    """What the usual engines of a node or a rack do, beside the best of all layouts."""
+    newer, older = usual.newer, usual.older
+    missing = where(newer.served, older.why_not, newer.why_not)
+    short = where(newer.served, case.older, case.newer)
+    bound = (
+        "The lead above gives each chip its fastest layout of up to 64 chips. On the usual engines"
+        " of one node or rack, by which other chapters price a token without speculative decoding, "
+    )
+    cost = charts.phrase(
+        ". At {case.utilization:percent} utilization a million output tokens with their prompts"
+        " cost {usual.newer_usd:usd}, against {usual.older_usd:usd} on the older chip"
+    )
+    cost = where((usual.newer_usd > 0) & (usual.older_usd > 0), cost, "")
+    return charts.sentence(
+        bound
+        + "one {case.newer} ({newer.precision}) writes <strong>{usual.per_chip:times}</strong>"
+        " the tokens of one {case.older} ({older.precision}){cost}.",
+        provided=newer.served & older.served,
+        otherwise=bound + "the {short} does not serve it: {missing}.",
+    )
+
+
+def rents(case: Any, paid: VendorPaid, every: OverSpeeds, speeds: Sequence[float]) -> Display:
+    """How far the rents lie apart, and up to which speed both chips serve the model."""
+    last = every.fastest == speeds[-1]
+    beyond = where(last, "the fastest examined", "where one reaches its limit")
+    both = charts.phrase(
+        " Both serve {case.model} at up to {every.fastest:whole} tokens/s per user, {beyond}."
+    )
+    both = where(every.fastest > 0, both, "")
+    return charts.sentence(
+        "An hour of {case.newer} costs {paid.times:times 2} as much as one of {case.older}, so it"
+        " has to make that many times the tokens.{both}",
+        provided=paid.there,
+        otherwise="There are no two rents to compare: {paid.why}.",
+    )
+
+
+def curves(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) -> Display:
+    """A chart of each chip's tokens per second against the speed per user."""
+    return charts.show(
+        _by_speed(case, speeds, rates, "number", PER_CHIP),
+        name="curves",
+        alt="Output tokens per second of one chip against tokens per second per user, a"
+        f" line for each of {', '.join(rates)}: all fall, those of older chips first.",
+    )
+
+
+def assumptions() -> Display:
+    """A table of the lead under one assumption of the announcement after the other."""
+    return charts.table(
+        built := evidence.assumed_leads(),
+        "DeepSeek-R1 on Blackwell over H200, 1K in and 1K out: how many times as many tokens",
+        dict.fromkeys(built.columns[2:], "number 2") | {"tokens/s per user": "whole"},
+        name="steps",
+    )
+
+
+def announced() -> Display:
+    """A table of the vendor's own arithmetic."""
+    shown = charts.table(
+        evidence.announced(),
+        "DeepSeek-R1 as the vendor compares it, prompts and answers of 1K",
+        dict.fromkeys(("GB300", "H200 SXM"), "number") | {"better by": "times 2"},
+        name="announced",
+    )
+    return charts.folded(shown, "The vendor's own arithmetic")
+
+
+def measured(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) -> Display:
+    """A chart of each chip's measured tokens per second against the speed per user."""
+    return charts.show(
+        _by_speed(case, speeds, rates, "number", PER_CHIP),
+        name="measured",
+        caption="InferenceMAX, a benchmark, December 2025 and January 2026: Hopper with vLLM, at"
+        " most 64 requests; B200 with vLLM or TensorRT-LLM, the better; GB200 with prefill apart.",
+        alt="Measured output tokens per second of one chip against tokens per second of a user for"
+        " GPT-OSS-120B: B200 and GB200 far above H100 and H200.",
+    )
+
+
+def measured_leads(case: Any, found: Any) -> Display:
+    """How far Blackwell leads in public runs; found : a row of `measured_leads`."""
+    return charts.sentence(
+        "With requests of {case.request}, at {found.slow:whole} to {found.fast:whole} tokens/s per"
+        " user, Blackwell leads Hopper on this model by {found.chip_low:number 2} to"
+        " {found.chip_high:times 2} per chip. At a hyperscaler's own costs that is"
+        " {found.usd_low:number 2} to <strong>{found.usd_high:times 2}</strong> per dollar, and"
+        " {found.kw_low:number 2} to <strong>{found.kw_high:times 2}</strong> per megawatt."
+    )
+
+
+def full_load() -> Display:
+    """A table of leads where nobody asks how fast a user sees tokens."""
+    return charts.table(
+        evidence.full_load(),
+        "GPT-OSS-120B at full load: how many times an older chip's",
+        dict.fromkeys(("least", "most"), "number 2"),
+        name="full-load",
+    )
+
+
+def two_cents(case: Any, cents: SimpleNamespace, rent: PaidHour, rented: Quantity) -> Display:
+    """What two cents a million take, beside a million on a rented chip.
+
+    cents : `two_cents` of the evidence
+    rent, rented : of an hour of a B200 [USD/h], and of a million output tokens on it [USD]
+    """
+    priced = charts.phrase("({rent.usd:usd} an hour) cost {rented:usd}")
+    priced = where(rent.there, priced, "have no price, since " + rent.why)
+    return charts.sentence(
+        "At {cents.usd_per_hour:usd} an hour, two cents a million take"
+        " {cents.needed_tokens_per_s:whole} tokens a second from one B200. The best public run with"
+        " prompts as long as answers makes {cents.output_tokens_per_s:whole} output tokens, or"
+        " {cents.with_prompts:whole} with its prompts. A million <em>output</em> tokens on a rented"
+        " B200 that is busy {case.utilization:percent} of the time {priced}. The price fell from"
+        " {cents.launch:usd} to {cents.later:usd}, while a rack's announced maximum grew by"
+        " {cents.rack_grew:percent}."
+    )
+
+
+def sales(case: Any, asked: PaidTokens, rack: Quantity, bill: vendor.Returns) -> Display:
+    """What a rack takes in and what is left of it; rack : its tokens per second [token/s]."""
+    profit, lost = bill.return_on_investment, -bill.return_on_investment
+    left = charts.phrase("a profit of {profit:times 2} the investment")
+    none = charts.phrase("they write no {case.speed:whole} tokens/s for each user of {case.model}")
+    none = where(asked.there, none, asked.why)
+    left = where(profit < 0, charts.phrase("a loss of {lost:times 2} the investment"), left)
+    return charts.sentence(
+        "In {case.years:years}, 72 {case.newer} that serve {case.model} at {case.speed:whole}"
+        " tokens/s per user, {case.utilization:percent} of the time, take in"
+        " <strong>{bill.sales_usd:usd}</strong>, {bill.multiple:times 2} what they cost. A million"
+        " tokens sell at {asked.input.usd:usd} in and {asked.output.usd:usd} out ({asked.counted})."
+        " After the purchase and running costs, that is <strong>{left}</strong>.",
+        provided=(rack > 0) & asked.there,
+        otherwise="72 {case.newer} sell nothing: {none}.",
+    )
+
+
+def profit_by_use(case: Any, profit: Quantity, pace: Mapping[str, Quantity]) -> Display:
+    """The profit over the investment by use, at the case's speed and at each by its words [1]."""
+    back, busy, use = "profit over the investment", "utilization", case.utilization
+    loads = {"load": [x / 100 for x in (1, 2, *range(5, 101, 5))]}
+    return charts.show(
+        charts.rule(14.0, back, "the most that $75 million on $5 million is", horizontal=True)
+        + charts.rule(0.0, back, "even", horizontal=True)
+        + charts.rule(use, busy, "you", foot=True)
+        + charts.lines(loads, "load", pace, "number", busy, back, x_kind="percent", along=use),
+        name="return",
+        alt="Profit over the investment in 72 {case.newer} against utilization, for your users'"
+        " speed and for slow ones: {profit:number 2} at {case.utilization:percent}.",
+    )
+
+
+def announced_sale() -> Display:
+    """The vendor's example of a rack that earns back its price many times."""
+    sale, (idle, working) = evidence.announced_sale(), traces()
+    return charts.sentence(
+        f"The vendor's example is DeepSeek-R1: {sale.tokens_per_s:,.0f} tokens a second per GPU,"
+        f" every second for {sale.years:g} years, sold at {{sale.usd_per_million:usd}} a million."
+        " $75 million on $5 million is a multiple of sales; the return is"
+        f" {sale.return_on_investment:g} times, before any running cost. Published clusters are"
+        f" busy {idle:.0f} to {working:.0f} % of the time."
+    )
+
+
+def mixtures(
+    case: Any, chip: Quantity, chips: Sequence[str], made: Pair, always: Pair, used: Pair
+) -> Display:
+    """A table of what a mixture of experts makes on each chip, for slow and fast users.
+
+    chip : the one of a row, of which all else is made
+    made : tokens per second of the chip, from and to [token/s]
+    always, used : USD for a million of them, from and to, always busy and as busy as the case
+    """
+    (fewer, more), (cheap, dear), (cheap_used, dear_used) = made, always, used
+    busy = charts.phrase("{cheap:usd} to {dear:usd}")
+    used_so = charts.phrase("{cheap_used:usd} to {dear_used:usd}")
+    usd = {"USD, always busy": busy, "USD, as busy as yours": used_so}
+    columns = {"tokens/s of a chip": charts.phrase("{fewer:whole} to {more:whole}")}
+    columns |= {name: where(dear > 0, words, "no such rent") for name, words in usd.items()}
+    columns = {name: where(fewer > 0, words, "not that fast") for name, words in columns.items()}
+    rows = {"of": [*chips] * 2, "at": np.repeat([20, 100], len(chips))}
+    shown = charts.table(
+        pd.DataFrame(rows | {"chip": chip, "tokens/s per user": case.speed} | columns),
+        "A 70B mixture of experts with your requests, in its usual formats, without speculation",
+        {"tokens/s per user": "whole"},
+        along={chip: "of", case.speed: "at"},
+        name="seventy",
+    )
+    return charts.folded(shown, "What a 70B mixture of experts makes on each chip")
+
+
+def checked_leads(errors: vendor.LeadErrors) -> Display:
+    """A chart of predicted against measured leads."""
+    checked = vendor.checked_leads()
+    label = checked["newer"] + "\nover " + checked["older"].str.split().str[0]
+    dots, unit = checked.assign(label=label), "times the tokens per second"
+    return charts.show(
+        charts.predicted_vs_measured(dots, "measured", "predicted", "label", unit, name_worst=0),
+        name="leads",
+        alt=f"Predicted against measured leads at {errors.count} speeds, {errors.slightest:.2g} to"
+        f" {errors.greatest:.2g} times; the median is off by {100 * errors.median:.0f} %.",
+    )
+
+
+def errors_of_b200(errors: vendor.LeadErrors) -> Display:
+    """On which side the model errs for a B200."""
+    return charts.sentence(
+        "The measured leads of a B200 over Hopper are {errors.b200:times} the predicted ones in the"
+        " median: the model underrates the newer chip. The measured curves above lie further"
+        " apart, because they also compare engines: TensorRT-LLM on the B200, vLLM on Hopper."
+    )
+
+
+def published_beside_model() -> Display:
+    """A folded table of published points of DeepSeek-R1 beside those of the model."""
+    shown = charts.table(
+        beside := evidence.published_beside_model(),
+        "DeepSeek-R1, prompts and answers of 1K: output tokens per second of one chip, published at"
+        " one speed per user (with the best speculative decoding) and predicted",
+        dict.fromkeys(beside.columns[2:], "whole"),
+        name="deepseek-points",
+    )
+    return charts.folded(shown, f"{len(beside)} published points of DeepSeek-R1 beside the model")
+
+
+def worth_of_knowing(case: Any, doubts: LeadDoubts) -> Display:
+    """A chart of what it would save of a million tokens to know each input before choosing."""
+    ways, choice = charts.phrase("the {case.newer} and the {case.older}"), doubts.choice
+    return charts.worth_of_knowing(choice.worth(), "per million tokens", choice, ways)
+
+
+def reached(speeds: Sequence[float], leads: Sequence[float]) -> Display:
+    """Solution 1: where the lead in cost is greatest; NaN where one of the chips is not as fast."""
+    most = int(np.nanargmax(leads))
+    return charts.sentence(
+        f"At none: with speculative decoding on the new chip alone, the lead in cost grows from"
+        f" {leads[0]:.2g} times to {leads[most]:.2g} at {speeds[most]} tokens/s. One older chip"
+        " holds the model and serves many users, even faster than anybody reads."
+    )
+
+
+def fair_rent(paid: VendorPaid, fair: Quantity) -> Display:
+    """Solution 2: the rent of the older chip at which a token costs the same on both [USD/h]."""
+    return charts.sentence(
+        "{fair:usd} an hour instead of {paid.older.usd:usd}: the newer one's rent over its lead.",
+        provided=fair > 0,
+        otherwise="There is none: the newer chip has no rent.",
+    )
+
+
+def break_even(even: Quantity) -> Display:
+    """Solution 3: the utilization at which a rack pays for itself [1]."""
+    return charts.sentence(
+        "{even:percent} of the time. Sales grow with use; the cost of the rack here does not.",
+        provided=even <= 1,
+        otherwise="It never does: even a rack that is always busy sells for less than it costs.",
+    )
