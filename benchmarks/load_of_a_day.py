@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scaleright.chapters.load_of_a_day.fleet_events import Rules, simulated
+from scaleright.chapters.load_of_a_day.simulated import Rules, simulated
 from scaleright.inference.engine_events import Steps
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.traffic import TRACES, load_of, requests

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pandas as pd
 import vl_convert
 from scaleright import charts
-from scaleright.chapters.buy_or_rent.plane import boundary
+from scaleright.chapters.buy_or_rent.page import boundary
 from scaleright.charts.market import scatter, timeline
 from scaleright.charts.spreads import spread
 from scaleright.outputs import VEGALITE_MIME

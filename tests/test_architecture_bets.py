@@ -12,17 +12,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, market, mlperf
-from scaleright.chapters.architecture_bets import gains as chip_gains
 from scaleright.chapters.architecture_bets import model as ab
-from scaleright.chapters.architecture_bets.bets import Bets
-from scaleright.chapters.architecture_bets.regret import (
+from scaleright.chapters.architecture_bets.bets import Bets, bet_or_rival
+from scaleright.chapters.architecture_bets.evidence import (
+    Served,
+    explained_gains,
+    gains_by_metric,
+    pays,
+    per_metric,
+    rack_summary,
+    thesis,
+    thresholds,
+    times_off_by,
+)
+from scaleright.chapters.architecture_bets.model import (
     chances,
     expected_cost,
     regret_usd,
     switch_probability,
 )
-from scaleright.chapters.architecture_bets.served import Served
-from scaleright.chapters.architecture_bets.uncertainty import bet_or_rival
 from scaleright.decisions.scale_up import domain, resources
 from scaleright.inference.lengths import Load
 from scaleright.press.texts import declared
@@ -191,8 +199,8 @@ def test_an_hour_of_each_chip_is_that_of_the_market_and_one_that_nobody_sells_ha
 
 
 def test_gains_per_dollar_are_those_per_chip_at_the_rents_of_the_case():
-    rows = chip_gains.gains_by_metric()
-    of = chip_gains.per_metric(case_of(metric="dollar"))
+    rows = gains_by_metric()
+    of = per_metric(case_of(metric="dollar"))
     names = {parameter(given): column for given, column in of.along.items()}
     for row in rows[rows["metric"] == "dollar"].to_dict("records"):
         here = {name: row[column] for name, column in names.items()}
@@ -214,7 +222,7 @@ def test_per_chip_a_rack_gains_where_the_limit_is_tight_and_not_by_architecture_
     """S4: nearly tenfold on a mixture, four to five times on a dense model, in Offline and Server;
     per chip it is about one.
     """
-    rows = chip_gains.thesis()
+    rows = thesis()
     loose, tight = rows[~rows["hurry"]], rows[rows["hurry"]]
     assert loose["gain"].between(0.8, 1.7).all()
     assert (
@@ -229,10 +237,10 @@ def test_per_chip_a_rack_gains_where_the_limit_is_tight_and_not_by_architecture_
         > tight[tight["kind"] == "dense"]["gain"].max()
         > 1.1
     )
-    earned = pd.Series(chip_gains.pays(rows, 1.1))
+    earned = pd.Series(pays(rows, 1.1))
     assert (earned.str.startswith("pays") == (rows["gain"] > 1.1)).all()
     assert rows["low"][earned == "pays, surely"].min() > 1.1
-    summary = chip_gains.rack_summary().set_index(["hurry", "model"])
+    summary = rack_summary().set_index(["hurry", "model"])
     assert summary["gains"].sum() == len(rows) and summary["against a single submission"].sum() >= 1
     assert summary.loc[("in a hurry", "dense"), "median"] == pytest.approx(
         tight[tight["kind"] == "dense"]["gain"].median()
@@ -241,13 +249,13 @@ def test_per_chip_a_rack_gains_where_the_limit_is_tight_and_not_by_architecture_
 
 def test_the_verdict_on_thresholds_moves_with_the_premium():
     premium = quantity("premium", 1.1)
-    cells = chip_gains.thresholds(premium)["at your rents"]
+    cells = thresholds(premium)["at your rents"]
     for dearer in (0.1, 1.1, 9.0):
-        assert evaluate(cells, {"premium": dearer}) == chip_gains.pays(chip_gains.thesis(), dearer)
+        assert evaluate(cells, {"premium": dearer}) == pays(thesis(), dearer)
 
 
 def test_of_racks_the_model_of_serving_is_nearer_than_a_datasheet():
-    off = chip_gains.times_off_by(chip_gains.explained_gains(Load(1500, 500)))
+    off = times_off_by(explained_gains(Load(1500, 500)))
     assert ((off > 1.1) & (off < 1.5)).all()
     assert off["racks"] < off[["bandwidth", "none"]].min()
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
-from scaleright.chapters.buy_or_rent.deployment import source_branch as of_the_document
+from scaleright.chapters.buy_or_rent.model import source_branch as of_the_document
 from scaleright.chapters.plan import fleets as plan_fleets
 from scaleright.chapters.plan import service_page as plan_service
 from scaleright.chapters.plan.model import plan

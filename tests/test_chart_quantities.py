@@ -11,7 +11,7 @@ import pytest
 import vl_convert
 from ownership_samples import CARD
 from scaleright import charts
-from scaleright.chapters.buy_or_rent.deployment import QUESTIONS, deployment, tree
+from scaleright.chapters.buy_or_rent.model import QUESTIONS, deployment, tree
 from scaleright.charts.dots import dots
 from scaleright.charts.intervals import intervals
 from scaleright.charts.spreads import spread

@@ -15,7 +15,7 @@ from chart_samples import EVERY, PRICES, USD, bar_chart, texts_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import charts, quantity
-from scaleright.chapters.buy_or_rent.plane import boundary
+from scaleright.chapters.buy_or_rent.page import boundary
 from scaleright.charts import theme
 from scaleright.charts.market import scatter, timeline
 from scaleright.charts.spreads import spread

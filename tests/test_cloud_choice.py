@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scaleright import catalog, market
-from scaleright.chapters.gpu_prices import choice as cc
+from scaleright.chapters.gpu_prices.model import cloud_choice, cloud_options
 
 LISTED = pd.DataFrame(
     [
@@ -56,8 +56,8 @@ EGRESS, RATIOS = (
     ],
 )
 def test_the_cheapest_way_to_pay_wins_with_all_that_it_costs(given, what, agrees):
-    verdict = cc.cloud_choice(LISTED, egress=EGRESS, ratios=RATIOS, **given)
-    options = cc.cloud_options(LISTED, egress=EGRESS, ratios=RATIOS, **given)
+    verdict = cloud_choice(LISTED, egress=EGRESS, ratios=RATIOS, **given)
+    options = cloud_options(LISTED, egress=EGRESS, ratios=RATIOS, **given)
     assert (verdict.what, verdict.agrees) == (what, agrees)
     assert (
         options["usd_per_month"].iloc[0]
@@ -68,7 +68,7 @@ def test_the_cheapest_way_to_pay_wins_with_all_that_it_costs(given, what, agrees
 
 
 def test_a_month_by_hand():
-    options = cc.cloud_options(
+    options = cloud_options(
         LISTED, used_share=0.25, moved_gb_per_month=100.0, egress=EGRESS, ratios=RATIOS
     )
     row = options.set_index(["provider", "option"])
@@ -91,7 +91,7 @@ def test_a_commitment_that_is_renewed_follows_the_price_of_its_day():
     """Rents halve each year: a commitment of a year costs 1, 1/2 and 1/4 of its first price, one of
     three years stays.
     """
-    options = cc.cloud_options(
+    options = cloud_options(
         LISTED, years=3.0, price_change_per_year=-0.5, egress=EGRESS, ratios=RATIOS
     ).set_index(["provider", "option"])
     hours = options.loc["Big Cloud", "usd_per_used_hour"]
@@ -101,18 +101,16 @@ def test_a_commitment_that_is_renewed_follows_the_price_of_its_day():
 
 
 def test_spot_is_called_so_and_has_no_commitments():
-    options = cc.cloud_options(
-        LISTED.assign(pricing="spot"), years=3.0, egress=EGRESS, ratios=RATIOS
-    )
+    options = cloud_options(LISTED.assign(pricing="spot"), years=3.0, egress=EGRESS, ratios=RATIOS)
     assert set(options["option"]) == {"spot"} and len(options) == 3
-    verdict = cc.cloud_choice(market.cheapest("H100 SXM", pricing="spot"), years=3.0)
+    verdict = cloud_choice(market.cheapest("H100 SXM", pricing="spot"), years=3.0)
     assert verdict.what.endswith(", spot") and any(
         reason.startswith("spot the dearest") for reason in verdict.reasons
     )
 
 
 def test_clouds_of_the_tables_are_ranked_and_no_listing_is_refused():
-    verdict = cc.cloud_choice(market.cheapest("A100 SXM 80GB", 8))
+    verdict = cloud_choice(market.cheapest("A100 SXM 80GB", 8))
     assert verdict.agrees and verdict.numbers["spread"][0] > 1
     with pytest.raises(catalog.DataError, match="no listing"):
-        cc.cloud_choice(LISTED.head(0))
+        cloud_choice(LISTED.head(0))

@@ -8,8 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scaleright import market
-from scaleright.chapters.gpu_prices.choice import cloud_options, egress_by_segment
-from scaleright.chapters.gpu_prices.offers import CloudMonths, cloud_offers
+from scaleright.chapters.gpu_prices.model import (
+    CloudMonths,
+    cloud_offers,
+    cloud_options,
+    egress_by_segment,
+)
 from scaleright.costs.rent import cloud_usd_per_month
 from scaleright.costs.serving_doubts import LOAD, RENT
 from scaleright.press import Book

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, quantity
-from scaleright.chapters.cluster_efficiency.curve import LEVEL, Curve
-from scaleright.chapters.cluster_efficiency.reliability import judged, judged_clusters
-from scaleright.chapters.cluster_efficiency.uncertainty import ClusterDoubts
+from scaleright.chapters.cluster_efficiency.evidence import judged, judged_clusters
+from scaleright.chapters.cluster_efficiency.model import LEVEL, ClusterDoubts, Curve
 from scaleright.claims import ledger
 from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, WAYS, grid_of
 from scaleright.costs.clusters import goodput, mtbf_hours

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import quantity
-from scaleright.chapters.load_of_a_day import evidence_days as days
+from scaleright.chapters.load_of_a_day.evidence import shapes
 from scaleright.chapters.load_of_a_day.simulated import DayCase, day_simulated, peak_with, peaks
 from scaleright.costs.day_bills import (
     BASE,
@@ -222,5 +222,5 @@ def test_an_engine_that_serves_is_let_through():
 
 
 def test_the_shape_of_a_day_says_how_its_hours_vary_within_two_fifths():
-    found = days.shapes()
+    found = shapes()
     assert (found["error"].abs() < 0.4).all() and found["error"].abs().median() < 0.25

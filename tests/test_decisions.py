@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 from ownership_samples import CARD
-from scaleright.chapters.buy_or_rent.deployment import deployment, source_branch
-from scaleright.chapters.token_cost import unit_economics as ue
+from scaleright.chapters.buy_or_rent.model import deployment, source_branch
+from scaleright.chapters.token_cost.model import unit_economics
 from scaleright.decisions.capex_opex import capex_opex, fleet_costs, source_rule
 
 
@@ -132,7 +132,7 @@ def test_a_verdict_shows_answer_reasons_and_rule():
     ],
 )
 def test_the_cheapest_token_wins_whatever_the_rule_says(size, rent, speed, load, api, what, rule):
-    verdict = ue.unit_economics(size, rent, speed, load, api, CARD)
+    verdict = unit_economics(size, rent, speed, load, api, CARD)
     assert (verdict.what, verdict.rule, verdict.agrees) == (what, rule, what == rule)
     prices = {name: verdict.numbers[name][0] for name in ("API", "rent", "own")}
     assert min(prices, key=prices.get) == what
@@ -141,7 +141,7 @@ def test_the_cheapest_token_wins_whatever_the_rule_says(size, rent, speed, load,
 
 
 def test_without_terms_of_ownership_owning_is_left_out():
-    verdict = ue.unit_economics(13e9, 0.3, 1000.0, 0.9, 1.0)
+    verdict = unit_economics(13e9, 0.3, 1000.0, 0.9, 1.0)
     assert verdict.what == "rent" and "own" not in verdict.numbers
     assert not any("owned" in reason for reason in verdict.reasons)
 
@@ -149,5 +149,5 @@ def test_without_terms_of_ownership_owning_is_left_out():
 def test_hardware_that_never_beats_the_api_says_so():
     assert any(
         "even at full load" in reason
-        for reason in ue.unit_economics(7e9, 5.0, 100.0, 0.9, 0.1, CARD).reasons
+        for reason in unit_economics(7e9, 5.0, 100.0, 0.9, 0.1, CARD).reasons
     )

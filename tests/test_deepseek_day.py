@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright.catalog import fact
-from scaleright.chapters.serving_accuracy import deepseek_day as day
+from scaleright.chapters.serving_accuracy import evidence as day
 from scaleright.inference.deployment import check, valid
 from scaleright.inference.engine_steps import engine_step
 from scaleright.inference.lengths import Load

@@ -9,8 +9,17 @@ import pandas as pd
 import pytest
 from chapter_cells import cells
 from scaleright import quantity as quantities
-from scaleright.chapters.hardware_compare import ranking
-from scaleright.chapters.hardware_compare.criteria import SAID, criteria
+from scaleright.chapters.hardware_compare.model import (
+    LAST_LISTED,
+    SAID,
+    TO_WIN,
+    criteria,
+    criteria_tested,
+    left_out_ways,
+    measured_choice,
+    ordered_pairs,
+    published_speeds,
+)
 from scaleright.costs.fastest_steps import SIZES
 from scaleright.costs.serving_doubts import LOAD, RENT, load_spread
 from scaleright.decisions import hardware_choice as hw
@@ -277,8 +286,8 @@ def test_candidates_are_the_chips_of_the_tables():
 def test_pairs_are_counted_in_order():
     generator = np.random.default_rng(3)
     speed, price = generator.uniform(1, 9, 12), generator.uniform(1, 3, 12)
-    assert ranking.ordered_pairs(price, speed, speed) == (66, 66)
-    assert ranking.ordered_pairs(price, price**2 / speed, speed)[0] == 0
+    assert ordered_pairs(price, speed, speed) == (66, 66)
+    assert ordered_pairs(price, price**2 / speed, speed)[0] == 0
 
 
 def test_a_criterion_is_judged_by_what_was_measured():
@@ -301,7 +310,7 @@ def test_a_criterion_is_judged_by_what_was_measured():
     }
     pair = pd.DataFrame(chips | workload | {"compute_efficiency": 1.0})
     rows = pd.concat([pair, pair.assign(output_tokens=2, tokens_per_s=[10.0, 15.0])])
-    tested = ranking.criteria_tested(rows).set_index("criterion")
+    tested = criteria_tested(rows).set_index("criterion")
     assert tested["right"].to_dict() == {
         "$ per TB/s of bandwidth": 1,
         "$ per PFLOP/s reached": 1,
@@ -313,16 +322,16 @@ def test_a_criterion_is_judged_by_what_was_measured():
 
 
 def test_published_speeds_stand_beside_those_computed():
-    rows = ranking.measured_choice(candidates())
-    found = ranking.published_speeds(rows, "Llama-3.3-70B", (2000, 500))
+    rows = measured_choice(candidates())
+    found = published_speeds(rows, "Llama-3.3-70B", (2000, 500))
     assert found["accelerator"].is_unique and (found["computed"] > 0).all()
     assert found[["prompt", "answer"]].drop_duplicates().shape[0] == 1
     assert found["measured over computed"].between(0.5, 2.5).all()
-    assert ranking.published_speeds(rows, "GPT-2", (2000, 500)).empty
+    assert published_speeds(rows, "GPT-2", (2000, 500)).empty
 
 
 def test_the_model_of_serving_orders_chips_better_than_any_figure_of_a_datasheet():
-    tested = ranking.criteria_tested(ranking.measured_choice(candidates()))
+    tested = criteria_tested(measured_choice(candidates()))
     first, second = tested.iloc[0], tested.iloc[1]
     assert first["criterion"] == "$ per token by the model of serving"
     assert first["of pairs"] > second["of pairs"] + 0.05
@@ -355,10 +364,10 @@ def test_a_rule_is_followed_by_its_chips_alone():
 
 
 def test_a_chip_that_nobody_lists_costs_as_much_as_the_best_at_the_hour_that_is_told():
-    rows = ranking.left_out_ways(SimpleNamespace(**CASE), 0.5).set_index("accelerator")
-    usd = float(rows.loc["MI355X", ranking.TO_WIN])
+    rows = left_out_ways(SimpleNamespace(**CASE), 0.5).set_index("accelerator")
+    usd = float(rows.loc["MI355X", TO_WIN])
     there = cells("token_cost", "rented", accelerator="MI355X", rent_usd_per_hour=usd)
     assert quantities.evaluate([there.rented], {})[0] == pytest.approx(0.5, rel=1e-6)
     tpu = rows.loc["TPU v6e"]
-    assert tpu[ranking.LAST_LISTED] == hour("TPU v6e").usd and np.isnan(tpu[ranking.TO_WIN])
+    assert tpu[LAST_LISTED] == hour("TPU v6e").usd and np.isnan(tpu[TO_WIN])
     assert not set(rows.index) & set(candidate_rows())

@@ -15,10 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scaleright import catalog, mlperf
 from scaleright import quantity as quantities
-from scaleright.chapters.hardware_radar import evidence, figures, maturity, placing
+from scaleright.chapters.hardware_radar import evidence, figures
 from scaleright.chapters.hardware_radar import model as hardware
-from scaleright.chapters.hardware_radar.radar import profile, radar
-from scaleright.chapters.hardware_radar.ranks import standing
+from scaleright.chapters.hardware_radar.page import profile, radar, ranks_standing
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
 
 LLAMA = ("llama2-70b", "Offline")
@@ -246,13 +245,13 @@ def test_owning_prices_chips_that_nobody_rents_out_and_no_old_rent_counts():
 
 
 def test_the_page_places_every_chip_as_the_frames_do():
-    named, chip = placing.workload("gptj", "Server"), quantities.given("chip", "")
-    prices, usual = placing.Prices.of([*figures.placeable()["chip"]]), figures.USUAL
+    named, chip = hardware.workload("gptj", "Server"), quantities.given("chip", "")
+    prices, usual = hardware.Prices.of([*figures.placeable()["chip"]]), figures.USUAL
     seldom = figures.Terms("reserved", "median", "home")
     cheap = figures.Terms("on demand", "cheapest quarter", "colocation")
     for own, stand_ins, terms in product((False, True), (False, True), (usual, seldom, cheap)):
         case = {"paid": "own" if own else "rent", "stand_ins": stand_ins} | terms._asdict()
-        on = placing.placed(chip, named, prices, SimpleNamespace(**case))
+        on = hardware.placed(chip, named, prices, SimpleNamespace(**case))
         better = figures.times_better(on.of, on.than, on.power.efficiency)
         known = hardware.figures("gptj", "Server", own, stand_ins, terms)
         chips = figures.placeable()["chip"].to_numpy()
@@ -266,19 +265,19 @@ def test_the_page_places_every_chip_as_the_frames_do():
 
 
 def test_maturity_counts_ten_criteria():
-    rows = maturity.maturity_criteria()
+    rows = figures.maturity_criteria()
     assert (
         set(rows.groupby("accelerator").size()) == {10} and rows["points"].isin([0, 0.5, 1]).all()
     )
     h100 = rows[rows["accelerator"] == "H100 SXM"].set_index("criterion")
     submitters = (
-        mlperf.comparable(maturity.RECENT_ROUNDS)
+        mlperf.comparable(figures.RECENT_ROUNDS)
         .query("accelerator == 'H100 SXM'")["submitter"]
         .nunique()
     )
     assert (
         h100.loc["MLPerf submitters", "value"] == str(submitters)
-        and h100["points"].sum() == maturity.maturity()["H100 SXM"]
+        and h100["points"].sum() == figures.maturity()["H100 SXM"]
     )
     assert "Cloud AI 100 Pro" not in set(
         rows["accelerator"]
@@ -286,7 +285,7 @@ def test_maturity_counts_ten_criteria():
 
 
 def test_a_program_that_left_an_old_chip_behind_gives_it_no_point():
-    rows = maturity.maturity_criteria().set_index(["accelerator", "criterion"])["value"]
+    rows = figures.maturity_criteria().set_index(["accelerator", "criterion"])["value"]
     assert (rows["T4", "FlashAttention"], rows["A10", "FlashAttention"]) == ("no", "yes")
     assert (rows["TPU v5e", "SGLang"], rows["TPU v6e", "SGLang"]) == ("no", "apart")
 
@@ -325,7 +324,7 @@ def test_charts_leave_a_missing_axis_open_and_draw_far_points_at_the_edge():
         assert "isFinite(datum._value)" in text
     assert "max(0, min(10.0, datum._value))" in str(radar(ROWS, "chip", axes, ["A"]).to_dict())
     text = str(
-        standing(
+        ranks_standing(
             [{"chip": "A", "low": 1.0, "high": 9.0, "vendor": "AMD"}],
             "chip",
             "low",

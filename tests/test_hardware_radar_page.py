@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from chapter_cells import shared
 from scaleright import quantity as quantities
-from scaleright.chapters.hardware_radar import figures, page, placing
+from scaleright.chapters.hardware_radar import figures, page
 from scaleright.chapters.hardware_radar import model as hardware
 
 
@@ -34,7 +34,7 @@ def cells() -> SimpleNamespace:
     ],
 )
 def test_a_case_in_which_nothing_leads_says_what_would_help(cells, case, words):
-    why = placing.why_none(cells.work, cells.on, placing.weights(cells.case))
+    why = hardware.why_none(cells.work, cells.on, hardware.weights(cells.case))
     assert words in quantities.evaluate([why], case)[0]
 
 
@@ -65,7 +65,7 @@ def test_shares_of_weightings_are_those_of_chips_that_win_them(cells, case):
     placed, never, *found = quantities.evaluate(wanted, case)
     named = {name: share for name, share in zip(found[::2], found[1::2], strict=True) if share}
     assert (placed, never) == (len(points), len(points) - len(shares))
-    assert named == pytest.approx(dict(shares.head(placing.NAMED)), abs=2.5 / len(best))
+    assert named == pytest.approx(dict(shares.head(hardware.NAMED)), abs=2.5 / len(best))
     assert [*named.values()] == sorted(named.values(), reverse=True)
     beaten = [b for a, b in permutations(points.index, 2) if (points.loc[a] > points.loc[b]).all()]
     assert set(beaten) & set(named) == set()

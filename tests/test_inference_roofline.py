@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from scaleright import catalog, cli
-from scaleright.chapters.inference_roofline.batches import Batch
-from scaleright.chapters.inference_roofline.server_steps import Servers
+from scaleright.chapters.inference_roofline.model import Batch, Servers
 from scaleright.claims import ledger, verdicts
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import curves

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scaleright.chapters.load_of_a_day.fleet_events import Rules, simulated
+from scaleright.chapters.load_of_a_day.simulated import Rules, simulated
 from scaleright.inference.day import seats_needed
 from scaleright.inference.engine_events import Request, Steps
 from scaleright.inference.engine_tables import engines_in

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from scaleright import mlperf
-from scaleright.chapters.pretraining_records import tables
+from scaleright.chapters.pretraining_records import model as tables
 from scaleright.market import hour
 from scaleright.mlperf import best_runs
 from scaleright.power import most_watts

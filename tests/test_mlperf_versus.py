@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scaleright import catalog, market, mlperf
-from scaleright.chapters.mlperf import tables
+from scaleright.chapters.mlperf import model as tables
 from scaleright.information import NINETY
 from scaleright.mlperf.compare import entry, meetings
 from scaleright.mlperf.versus import NEW_TEAM, OLD_TEAM, RENT, ROUND

@@ -12,7 +12,7 @@ import pytest
 from answer_cases import TRAINING, choices
 from chapter_cells import BOOK, Run, computed
 from scaleright import catalog, charts, footprint, transformer
-from scaleright.chapters.parallelism.selector import SIMPLER_WITHIN, choose
+from scaleright.chapters.parallelism.model import SIMPLER_WITHIN, choose
 from scaleright.chapters.parallelism.tables import networks_of, run_of
 from scaleright.costs import fastest_steps, training_fleet
 from scaleright.costs.cluster_grid import CLUSTERS

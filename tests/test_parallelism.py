@@ -9,12 +9,7 @@ from pathlib import Path
 
 import pytest
 from scaleright import catalog, units
-from scaleright.chapters.parallelism.selector import (
-    ACCEPTS,
-    SOURCE,
-    parallelism_selector,
-    source_rule,
-)
+from scaleright.chapters.parallelism.model import ACCEPTS, SOURCE, parallelism_selector, source_rule
 from scaleright.claims import ledger, verdicts
 from scaleright.decisions.parallelism_playbook import (
     SOURCE_WORDS,

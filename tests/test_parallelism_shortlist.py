@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import pytest
 from scaleright import catalog
 from scaleright.architecture import chosen
-from scaleright.chapters.parallelism import shortlist as shortlists
-from scaleright.chapters.parallelism.chosen import chosen_machine, machines
-from scaleright.chapters.parallelism.selector import (
+from scaleright.chapters.parallelism import model as shortlists
+from scaleright.chapters.parallelism.model import (
     ACCEPTS,
     accepts,
     choose,
+    chosen_machine,
+    machines,
     parallelism_selector,
     source_rule,
 )

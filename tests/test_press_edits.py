@@ -126,9 +126,9 @@ def test_nothing_runs_again_without_an_edit(copy):
     {
         # what stands beside one chapter's own module, and was once left out of its key
         "lib/scaleright/chapters/token_cost/evidence.py": {"token_cost"},
-        "lib/scaleright/chapters/gpu_prices/clouds.py": {"gpu_prices"},
-        "lib/scaleright/chapters/model_routing/evidence_page.py": {"model_routing"},
-        "lib/scaleright/chapters/load_of_a_day/simulated_page.py": {"load_of_a_day"},
+        "lib/scaleright/chapters/gpu_prices/page.py": {"gpu_prices"},
+        "lib/scaleright/chapters/model_routing/page.py": {"model_routing"},
+        "lib/scaleright/chapters/load_of_a_day/page.py": {"load_of_a_day"},
         "lib/scaleright/press/plans.py": {"plan"},
         "book/plans.yml": {"plan"},
         # what is a chapter's own
@@ -162,7 +162,7 @@ def test_an_edit_runs_these_chapters_again_and_no_others(copy, name, chapters):
         "lib/scaleright/market/quotes.py",
         "lib/scaleright/decisions/routing_tiers.py",
         "lib/scaleright/claims/stored.py",
-        "lib/scaleright/chapters/hardware_radar/radar.py",
+        "lib/scaleright/chapters/hardware_radar/page.py",
     ],
 )
 def test_an_edit_of_a_module_runs_all_again_that_stand_on_it(copy, name):

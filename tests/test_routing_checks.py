@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright.chapters.model_routing import checks as of
+from scaleright.chapters.model_routing import evidence as of
 from scaleright.decisions.routing import check_odds
 
 SHARES, ODDS = st.floats(0.05, 0.95), st.floats(1.0, 100.0)

@@ -9,7 +9,7 @@ import pytest
 from chapter_cells import cells
 from scaleright import catalog, transformer
 from scaleright import scaling_laws as sl
-from scaleright.chapters.scaling_laws.model_life import FIT, PACE
+from scaleright.chapters.scaling_laws.model import FIT, PACE
 from scaleright.quantity import evaluate, given
 
 REPLICATION = sl.published("Besiroglu 2024")

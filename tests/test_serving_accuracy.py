@@ -10,8 +10,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from scaleright import catalog
-from scaleright.chapters.serving_accuracy import errors as serving_errors
-from scaleright.chapters.serving_accuracy.failures import REASONS
+from scaleright.chapters.serving_accuracy.evidence import (
+    REASONS,
+    errors,
+    errors_by_chip,
+    figures_of,
+)
 from scaleright.inference.phases import KINDS
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.parameters import ParameterError, validate
@@ -95,7 +99,7 @@ def test_the_stored_answer_is_the_tables():
 def test_a_choice_of_figures_lies_in_its_ranges_as_often_as_its_rows_do():
     of = judged()[judged()["scored"] & (judged()["figure"] == "throughput")]
     inside = (of["low"] <= of["published"]) & (of["published"] <= of["high"])
-    found = serving_errors.errors(["all"], ["throughput"])["all", "throughput", "group"]
+    found = errors(["all"], ["throughput"])["all", "throughput", "group"]
     assert found["rows"] == len(of) and found["inside"] == pytest.approx(inside.mean(), rel=1e-12)
 
 
@@ -132,13 +136,13 @@ def test_a_reason_is_looked_for_by_runs_that_exist():
 
 
 def test_a_publication_without_a_figure_says_which_it_has():
-    found = serving_errors.errors(["ML.ENERGY 2024"], ["throughput", "time per token", "energy"])
+    found = errors(["ML.ENERGY 2024"], ["throughput", "time per token", "energy"])
     assert {figure for _, figure, _ in found} == {"throughput", "energy"}
-    assert serving_errors.figures_of("ML.ENERGY 2024") == "throughput or energy"
+    assert figures_of("ML.ENERGY 2024") == "throughput or energy"
 
 
 def test_errors_by_chip_are_those_of_their_rows():
-    found = serving_errors.errors_by_chip(["all"], ["energy"])
+    found = errors_by_chip(["all"], ["energy"])
     rows = judged()
     rows = rows[rows["scored"] & (rows["figure"] == "energy")]
     sizes = {chip: of["rows"] for (chip, _, _, mode), of in found.items() if mode == "model"}

@@ -11,8 +11,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from scaleright import catalog
-from scaleright.chapters.training_accuracy import failures as training_failures
-from scaleright.chapters.training_accuracy import other_tools
+from scaleright.chapters.training_accuracy.evidence import (
+    REASONS,
+    TOOLS,
+    Searches,
+    largest_runs,
+    parts_by_tools,
+    speeds,
+    worst_runs,
+)
 from scaleright.parameters import ParameterError, validate
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
@@ -78,13 +85,13 @@ def test_a_reason_is_looked_for_by_runs_that_exist():
     from an older one.
     """
     runs = catalog.table("measured/training")["run"]
-    assert len(training_failures.REASONS) > 10
-    for pattern in training_failures.REASONS:
+    assert len(REASONS) > 10
+    for pattern in REASONS:
         assert any(re.search(pattern, run) for run in runs), pattern
 
 
 def test_the_worst_runs_are_named_once_each_with_a_reason(judged):
-    found = training_failures.worst_runs()
+    found = worst_runs()
     assert found["error"].abs().is_monotonic_decreasing and len(found) == 12
     assert found["error"].abs().max() == pytest.approx(
         judged["error_percent"].abs().max() / 100, rel=1e-4
@@ -121,12 +128,12 @@ def test_tables_of_errors_follow_what_is_left_out():
 
 
 def test_parts_of_a_step_and_of_a_chips_memory_stand_beside_those_of_other_tools():
-    parts = other_tools.parts_by_tools().set_index("part")
-    assert list(parts.columns) == ["this model", *other_tools.TOOLS] and len(parts) == 9
+    parts = parts_by_tools().set_index("part")
+    assert list(parts.columns) == ["this model", *TOOLS] and len(parts) == 9
     assert float(parts.loc["step [s]", "this model"]) > float(parts.loc["tensor [s]", "this model"])
-    assert other_tools.speeds()["tool"][0] == "Scale Right"
-    assert other_tools.Searches.run().calculon > other_tools.Searches.run().ours
-    assert other_tools.largest_runs()["error"].abs().max() < 0.25
+    assert speeds()["tool"][0] == "Scale Right"
+    assert Searches.run().calculon > Searches.run().ours
+    assert largest_runs()["error"].abs().max() < 0.25
 
 
 WRONG = [

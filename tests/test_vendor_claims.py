@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scaleright import catalog, cli, market, quantity
 from scaleright.chapters.vendor_claims import evidence
 from scaleright.chapters.vendor_claims import model as vendor
-from scaleright.chapters.vendor_claims.leads import Lead, LeadDoubts, over_speeds
+from scaleright.chapters.vendor_claims.evidence import Lead, LeadDoubts, over_speeds
 from scaleright.chapters.vendor_claims.model import (
     advantage,
     best_rate,

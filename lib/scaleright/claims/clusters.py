@@ -7,7 +7,7 @@ claim.
 from types import SimpleNamespace
 
 from scaleright.catalog import accelerator, fact, shared
-from scaleright.chapters.cluster_efficiency.curve import Curve
+from scaleright.chapters.cluster_efficiency.model import Curve
 from scaleright.claims.errors import Error, inverse, of_two_steps, widened
 from scaleright.claims.verdicts import Condition, Recomputed, looked_up, point, span
 from scaleright.costs.cluster_grid import MODELS, Grid

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import chain
 
 from scaleright.catalog import accelerator, model
-from scaleright.chapters.parallelism.selector import parallelism_selector
+from scaleright.chapters.parallelism.model import parallelism_selector
 from scaleright.claims.errors import inverse, of_two_steps, widened
 from scaleright.claims.verdicts import Condition, Recomputed, point, span
 from scaleright.decisions.parallelism_playbook import contenders, playbook

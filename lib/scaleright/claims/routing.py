@@ -8,8 +8,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from scaleright.catalog import fact
-from scaleright.chapters.model_routing.checks import balanced_rate, usual_check
-from scaleright.chapters.model_routing.evidence import nested_mean, recovered, taught_odds
+from scaleright.chapters.model_routing.evidence import (
+    balanced_rate,
+    nested_mean,
+    recovered,
+    taught_odds,
+    usual_check,
+)
 from scaleright.claims.verdicts import Condition, Recomputed, span
 from scaleright.costs.tokens import request_usd
 from scaleright.decisions.routing import routed_saving

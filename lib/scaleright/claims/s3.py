@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model
-from scaleright.chapters.scaling_math.gpt3 import (
+from scaleright.chapters.scaling_math.model import (
     prompt_flop,
     rents_then,
     training_flop,

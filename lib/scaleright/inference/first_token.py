@@ -30,7 +30,7 @@ LAUNCHED_S = 1.25e-3
 """Time in which a host launches a layer with experts outside a captured graph. With the three
 above found in 319 runs of four publications at a fixed number of requests, each of which weighs
 alike [inferencemax2026] [sglangcookbook2026] [siliconrefs2026] [gpustack2025]; none was measured at
-a rate of requests, as those of `load_of_a_day.evidence_rates` are.
+a rate of requests, as those of `load_of_a_day.evidence` are.
 """
 CAPTURED = ("vLLM", "")
 """Engines that capture graphs of steps that read prompts as well, as vLLM does piecewise."""

@@ -186,7 +186,7 @@ def load_at(hour, peak_to_mean):
     peak_to_mean : load of the busiest time over the mean [1]
 
     Source: a cosine in the logarithm (von Mises), the least that has a day's period, one peak and
-    nowhere less than nothing; `load_of_a_day.evidence_days` holds it against a published week.
+    nowhere less than nothing; `load_of_a_day.evidence` holds it against a published week.
 
     >>> round(load_at(14.0, 1.7), 2), round(load_at(2.0, 1.7), 2)
     (1.7, 0.49)

@@ -89,7 +89,7 @@ def bets_meet(
     image_share: float,
 ) -> None:
     """Two chips that were measured together on some model of every kind that is bet on."""
-    from scaleright.chapters.architecture_bets.head_to_head import require_meeting
+    from scaleright.chapters.architecture_bets.bets import require_meeting
 
     for kind, benchmark in {"mixture": mixture, "dense": dense}.items():
         require_meeting(kind, benchmark, scenario, bet, rival)

@@ -172,6 +172,6 @@ def on_the_market(
 
 def committed(accelerator: str, commit_with: str | None) -> None:
     """A chip that the provider of a commitment lists."""
-    from scaleright.chapters.gpu_prices.choice import require_commitment
+    from scaleright.chapters.gpu_prices.model import require_commitment
 
     require_commitment(accelerator, commit_with)

@@ -34,7 +34,7 @@ def served_in(accelerator: str, precision: str) -> None:
 
 def both_serve(bet: str, rival: str, mixture: str, dense: str, precision: str) -> None:
     """Two chips that both serve two models of MLPerf in a format."""
-    from scaleright.chapters.architecture_bets.served import require_served
+    from scaleright.chapters.architecture_bets.evidence import require_served
 
     require_served(bet, rival, mixture, dense, precision)
 
@@ -73,7 +73,7 @@ def serves(
     accelerator is asked for, one of any of the choices that are rented out so.
     """
     from scaleright import catalog
-    from scaleright.chapters.inference_roofline.server_steps import FEWEST
+    from scaleright.chapters.inference_roofline.model import FEWEST
     from scaleright.inference.demand import requests_of
     from scaleright.inference.server import require_server
     from scaleright.rules.left_open import on_one

@@ -8,24 +8,134 @@ against the odds of each (`bets` for a reader's case). `chip_gains` has the gain
 `scale_up` says which resource a gain is made of.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import pandas as pd
 
 from scaleright.catalog import DataError, accelerator, shared, table
-from scaleright.chapters.architecture_bets.regret import (
-    chances,
-    expected_cost,
-    switch_probability,
-    worst_cost,
-)
 from scaleright.decisions.scale_up import domain
 from scaleright.decisions.verdict import Verdict
+from scaleright.formulas import NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form
 from scaleright.mlperf import per_chip
 from scaleright.names import one_of
-from scaleright.ops import INFINITY, minimum, where
+from scaleright.ops import INFINITY, maximum, minimum, where
 from scaleright.order import ordered
+
+# What a bet on hardware costs when nobody knows which kind of model it will serve
+
+
+COST = Domain(0.0, INFINITY, (0.2, 20.0), open_low=True)
+"""A cost of work; infinite where a bet cannot do it."""
+
+
+@dataclass(frozen=True)
+class Chances(Breakdown):
+    """Shares of the work to come by kind of model; they add up to 1."""
+
+    dense: Any
+    mixture: Any
+    images: Any
+
+
+@closed_form(mixture_probability=SHARE, image_share=SHARE)
+def chances(mixture_probability, image_share) -> Chances:
+    """Shares of the work by kind of model, from two numbers that a reader can state [1].
+
+    Parameters
+    ----------
+    mixture_probability : of language work, how much mixtures of experts will do; dense models do
+        the rest [1]
+    image_share : work on images and video, over all work [1]
+
+    >>> chances(0.75, 0.2)
+    Chances(dense=0.2, mixture=0.6000000000000001, images=0.2)
+    """
+    language = 1 - image_share
+    return Chances(
+        dense=language * (1 - mixture_probability),
+        mixture=language * mixture_probability,
+        images=image_share,
+    )
+
+
+@closed_form(mixture_probability=SHARE, image_share=SHARE, dense=COST, mixture=COST, images=COST)
+def expected_cost(mixture_probability, image_share, dense, mixture, images):
+    """Cost of a bet in expectation, over that of knowing in advance [1]; what cannot come costs
+    nothing.
+
+    Parameters
+    ----------
+    mixture_probability, image_share : see `chances` [1]
+    dense, mixture, images : cost of the bet's work by kind of model, over the cheapest hardware for
+        that kind [1]
+
+    >>> expected_cost(0.5, 0.0, 1.0, 1.5, 9.0)
+    1.25
+    """
+    share = chances(mixture_probability, image_share)
+    each = ((share.dense, dense), (share.mixture, mixture), (share.images, images))
+    return sum(where(chance > 0, chance * cost, 0.0) for chance, cost in each)
+
+
+@closed_form(
+    image_share=SHARE,
+    dense=COST,
+    mixture=COST,
+    images=COST,
+    other_dense=COST,
+    other_mixture=COST,
+    other_images=COST,
+)
+def switch_probability(
+    image_share, dense, mixture, images, other_dense, other_mixture, other_images
+):
+    """Probability of mixtures at which a bet costs as much as another [1]; beyond 0 to 1 one of
+    them wins throughout.
+
+    Infinite where the odds do not move the difference. Without images it is one regret over the sum
+    of two: what the bet on mixtures loses on dense models, over that and what the other bet loses
+    on mixtures.
+
+    Arguments as in `expected_cost`, those of the other bet after the first's.
+
+    >>> switch_probability(0.0, 1.5, 1.0, 1.0, 1.0, 2.5, 1.0)
+    0.25
+    """
+    language = 1 - image_share
+    slope = language * ((mixture - dense) - (other_mixture - other_dense))
+    gap = language * (other_dense - dense) + image_share * (other_images - images)
+    flat = slope == 0
+    return where(flat, INFINITY, gap / where(flat, 1.0, slope))
+
+
+@closed_form(spend_usd=NON_NEGATIVE, cost=COST)
+def regret_usd(spend_usd, cost):
+    """What a bet costs more than the best hardware would have, on work for which the best asks so
+    much [USD].
+
+    >>> round(regret_usd(1e6, 1.3))
+    300000
+    """
+    return spend_usd * (cost - 1)
+
+
+@closed_form(mixture_probability=SHARE, image_share=SHARE, dense=COST, mixture=COST, images=COST)
+def worst_cost(mixture_probability, image_share, dense, mixture, images):
+    """Cost of a bet in the kind of model that suits it least, of those that may come [1]; arguments
+    as in `expected_cost`.
+
+    >>> worst_cost(0.5, 0.0, 1.0, 1.5, 9.0), worst_cost(0.0, 0.0, 1.0, 1.5, 9.0)
+    (1.5, 1.0)
+    """
+    share = chances(mixture_probability, image_share)
+    each = ((share.dense, dense), (share.mixture, mixture), (share.images, images))
+    first, second, third = (where(chance > 0, cost, 0.0) for chance, cost in each)
+    return maximum(maximum(first, second), third)
+
 
 SOURCE = "The MLPerf blog post"
 ARCHITECTURES = {

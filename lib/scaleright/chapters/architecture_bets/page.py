@@ -7,8 +7,8 @@ import pandas as pd
 
 from scaleright import charts
 from scaleright.chapters.architecture_bets import bets
-from scaleright.chapters.architecture_bets import gains as chip_gains
-from scaleright.chapters.architecture_bets import served as bets_served
+from scaleright.chapters.architecture_bets import evidence as bets_served
+from scaleright.chapters.architecture_bets import evidence as chip_gains
 from scaleright.chapters.architecture_bets.bets import Bets
 from scaleright.charts import Controls, Display
 from scaleright.charts.spreads import spread

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright import charts
-from scaleright.chapters.cluster_efficiency.curve import Curve
-from scaleright.chapters.cluster_efficiency.uncertainty import ClusterDoubts
+from scaleright.chapters.cluster_efficiency.model import ClusterDoubts, Curve
 from scaleright.charts import Controls, Display
 from scaleright.costs import pretraining
 from scaleright.costs.cluster_grid import CLUSTERS, way_of

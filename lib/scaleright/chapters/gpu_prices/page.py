@@ -1,14 +1,24 @@
 """What the chapter `gpu_prices` shows."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from scaleright import charts
-from scaleright.chapters.gpu_prices import rebuilt
-from scaleright.chapters.gpu_prices.choice import RULE, committed_ratio, uncommitted
-from scaleright.chapters.gpu_prices.offers import CloudMonths, listed_offers
+from scaleright.chapters.gpu_prices import model as rebuilt
+from scaleright.chapters.gpu_prices.model import (
+    RULE,
+    UNKNOWN,
+    CloudMonths,
+    asked_by,
+    cloud_terms,
+    committed_ratio,
+    listed_offers,
+    uncommitted,
+)
 from scaleright.charts import Display
 from scaleright.charts.market import scatter, timeline
 from scaleright.charts.ranking import ranking
@@ -22,6 +32,34 @@ from scaleright.ops import where
 from scaleright.quantity import Quantity, at
 from scaleright.quantity.rows import Row
 from scaleright.units import usd
+
+# What the chapter `gpu_prices` shows of clouds beside their prices
+
+
+def delivered(case: Any) -> Display:
+    """A table of what each cloud delivers beside what it asks; those of another delivery than the
+    one that is wanted say so instead of a price.
+    """
+    frame = cloud_terms()
+    found = []
+    asked = asked_by(case, [*frame["provider"]])
+    for delivery, monthly in zip(frame["delivery"], asked, strict=True):
+        fits = (case.delivery == "any") | (case.delivery == delivery)
+        price = where(monthly > 0, charts.say(monthly, "usd"), "not listed so")
+        found.append(where(fits, price, "another delivery"))
+    frame.insert(1, "an hour", found)
+    return charts.table(
+        frame,
+        f"What clouds deliver beside the price; {UNKNOWN} where no source says",
+        headers={
+            "an hour": "an hour [USD]",
+            "rating": "rated by ClusterMAX 2.0",
+            "latest": "latest listing",
+        },
+        formats={"chips listed": "whole"},
+        name="delivered",
+    )
+
 
 HOUR, HOURLY = "usd_per_accelerator_hour", "USD per accelerator-hour"
 

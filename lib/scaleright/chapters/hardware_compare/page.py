@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts
-from scaleright.chapters.hardware_compare import ranking as hardware_ranking
+from scaleright.chapters.hardware_compare.model import OWNED, TO_WIN, left_out_ways, order_in_short
 from scaleright.charts import ranking as draw
 from scaleright.charts.busy import utilization_source
 from scaleright.charts.displays import Display
@@ -236,8 +236,8 @@ def unpriced(case: Any, any_chip: choice.Priced, usd_per_million: float) -> Disp
     """
     if case.task == "training" or not usd_per_million > 0:
         return charts.at_defaults(charts.sentence("No chip is left out for its price here."))
-    rows = hardware_ranking.left_out_ways(case, usd_per_million)
-    beats = rows[rows[hardware_ranking.OWNED] <= rows[hardware_ranking.TO_WIN]]["accelerator"]
+    rows = left_out_ways(case, usd_per_million)
+    beats = rows[rows[OWNED] <= rows[TO_WIN]]["accelerator"]
     bought = (
         f" Bought at its middle price, one would win: {', '.join(beats)}." if len(beats) else ""
     )
@@ -370,7 +370,7 @@ def orders(tested: pd.DataFrame) -> Display:
 
 def orders_in_short(tested: pd.DataFrame) -> Display:
     """The same in a sentence."""
-    return charts.sentence(hardware_ranking.order_in_short(tested))
+    return charts.sentence(order_in_short(tested))
 
 
 def speeds(rows: pd.DataFrame, model: str, price: Quantity) -> Display:

@@ -1,6 +1,9 @@
 """What the chapter on hardware to bet on shows: the answer, the radar, and what it rests on."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,24 +11,351 @@ import numpy as np
 import pandas as pd
 
 from scaleright import charts, mlperf
-from scaleright.chapters.hardware_radar import evidence, maturity, placing
-from scaleright.chapters.hardware_radar import model as radar
-from scaleright.chapters.hardware_radar import radar as draw
-from scaleright.chapters.hardware_radar.figures import placeable
-from scaleright.chapters.hardware_radar.ranks import standing as drawn_standing
+from scaleright.chapters.hardware_radar import evidence, model
+from scaleright.chapters.hardware_radar.figures import (
+    counted_in_words,
+    maturity_table,
+    placeable,
+    support_table,
+)
+from scaleright.charts import theme
+from scaleright.charts.axes import (
+    ROW,
+    Along,
+    after,
+    along_rows,
+    color_scale,
+    expressed,
+    field_of,
+    frame_of,
+    one_row,
+    row_axis,
+    text_of,
+    tooltip,
+    value_axis,
+    value_said,
+)
 from scaleright.charts.displays import Display
+from scaleright.charts.lean import alt
+from scaleright.charts.market import SHAPES
+from scaleright.charts.marks import _folded
 from scaleright.charts.ranking import ranking
+from scaleright.charts.words import say
 from scaleright.information import NINETY, expected_shortfall, probability_ahead
 from scaleright.ops import item, where
 from scaleright.quantity import at, given
 
+# A radar of a few things on a few axes, and the same as dots
+
+
+FULL = 10.0
+"""Points at the rim."""
+_NAMES = 11.2
+"""Where the names of the axes stand."""
+_UNIT = "max(26 / max(height, 1), 33 / max(width, 1))"
+"""Points a pixel, so that the names of the axes fit on a phone as well."""
+
+
+def _chosen(
+    rows: Any,
+    category: str,
+    axes: Mapping[str, Any],
+    chosen: Sequence[Any],
+    along: Along | None,
+    more: Mapping[str, Any],
+) -> alt.Chart:
+    """A row for each of the chosen names and each axis: `_axis`, `_value`, `_label`, `_slot`, the
+    place among the chosen, and `_more_0` on.
+    """
+    slot = f"indexof([{', '.join(map(text_of, chosen))}], datum[{category!r}])"
+    steps, found = along_rows([*axes.values(), *more.values()], along)
+    told = {f"_more_{i}": field_of(value) for i, value in enumerate(found[len(axes) :])}
+    chart = alt.Chart(frame_of(rows)).transform_filter(f"{slot} >= 0").transform_calculate(**told)
+    points = dict(zip(axes, found, strict=False))
+    chart = _folded(chart, points, "_axis").transform_filter("isFinite(datum._value)")
+    chart = chart.transform_calculate(_slot=f"'' + {slot}", _label=say(value_said(), "number 2"))
+    return after(chart, steps)
+
+
+def _look(category: str, chosen: Sequence[Any], more: Iterable[str]) -> dict[str, Any]:
+    """Color and shape by place, and what shows on hover."""
+    places = [str(place) for place in range(len(chosen))]
+    color = alt.Color(
+        "_slot:N",
+        scale={"domain": places, "range": list(theme.CYCLE[: len(chosen)])},
+        legend=None,
+    )
+    shape = alt.Shape(
+        "_slot:N", scale={"domain": places, "range": list(SHAPES[: len(chosen)])}, legend=None
+    )
+    return {
+        "color": color,
+        "shape": shape,
+        "tooltip": tooltip(
+            {"what": category, "axis": "_axis", "points": "_label"}
+            | {title: f"_more_{i}" for i, title in enumerate(more)}
+        ),
+    }
+
+
+def _key(chart: alt.Chart, chosen: Sequence[Any], look: Mapping[str, Any]) -> list[alt.Chart]:
+    """The chosen names in the corner, one below the other, each with its mark if it has a row."""
+    layers, one = [], alt.Chart(one_row())
+    for place, name in enumerate(chosen):
+        at = {"x": alt.XValue(6), "y": alt.YValue(10 + 19 * place)}
+        layers.append(
+            chart.transform_filter(f"datum._slot == '{place}'")
+            .mark_point(size=80, opacity=1)
+            .encode(**at, **look)
+        )
+        at["x"] = alt.XValue(17)
+        layers.append(
+            one.mark_text(align="left", baseline="middle").encode(
+                **at, text=alt.Text(value=alt.ExprRef(text_of(name)))
+            )
+        )
+    return layers
+
+
+def _web(names: Sequence[str], at: Mapping[str, Any]) -> list[alt.Chart]:
+    """Rings, spokes and the names at their ends."""
+    turn = 2 * math.pi / len(names)
+    corners = [
+        {
+            "level": level,
+            "step": i,
+            "x": level * math.sin(i * turn),
+            "y": level * math.cos(i * turn),
+            "name": names[i % len(names)],
+        }
+        for level in (FULL / 4, FULL / 2, 3 * FULL / 4, FULL, _NAMES)
+        for i in range(len(names) + 1)
+    ]
+    grid, thin = alt.Chart(pd.DataFrame(corners)), {"color": theme.GRAY, "opacity": 0.45}
+    rings = grid.transform_filter(f"datum.level < {_NAMES}").encode(
+        **at, detail=alt.Detail("level:N"), order=alt.Order("step:Q")
+    )
+    middle = rings.transform_filter(f"datum.level == {FULL / 2}")
+    spokes = grid.transform_filter(f"datum.level == {FULL}").transform_calculate(zero="0")
+    words = grid.transform_filter(f"datum.level == {_NAMES} && datum.step < {len(names)}")
+    sides = (
+        ("datum.x > 0.1", "left"),
+        ("datum.x < -0.1", "right"),
+        ("abs(datum.x) <= 0.1", "center"),
+    )
+    return [
+        rings.mark_line(strokeWidth=1, **thin),
+        middle.mark_line(color=theme.GRAY, strokeWidth=1.5, strokeDash=[4, 3]),
+        spokes.mark_rule(**thin).encode(**at, x2=alt.X2("zero:Q"), y2=alt.Y2("zero:Q")),
+        *(
+            words.transform_filter(test)
+            .mark_text(align=align, baseline="middle", fontWeight="bold")
+            .encode(**at, text=alt.Text("name:N"))
+            for test, align in sides
+        ),
+    ]
+
+
+def _in_the_middle(words: Any) -> alt.Chart:
+    """Words, or a quantity of some, in the middle of the chart."""
+    across, down = (alt.ExprRef(f"{side} / 2") for side in ("width", "height"))
+    text = alt.Text(value=alt.ExprRef(text_of(words)))
+    one = alt.Chart(one_row()).mark_text(align="center")
+    return one.encode(x=alt.XValue(across), y=alt.YValue(down), text=text)
+
+
+def radar(
+    rows: Any,
+    category: str,
+    axes: Mapping,
+    chosen: Sequence,
+    along: Along | None = None,
+    more: Mapping | None = None,
+    otherwise: Any = "",
+):
+    """Polygons on spokes, one for each chosen name; points beyond the scale are drawn at its edge.
+
+    Parameters
+    ----------
+    rows : DataFrame or records, one for each name, more than are drawn.
+    category : column with the names.
+    axes : name of the axis -> column or quantity of its points, 0 to 10; no number where there are
+        none.
+    chosen : up to four names, or quantities of them.
+    along : parameters that the rows give, where the points are quantities.
+    more : further lines of the box on hover, title -> column or quantity.
+    otherwise : words in the middle, where nothing is drawn.
+
+    >>> radar([{"chip": "A", "cost": 4.0, "speed": 6.0, "memory": 5.0}], "chip",
+    ...     {n: n for n in ("cost", "speed", "memory")}, ["A"]).height
+    360
+    """
+    names, turn = list(axes), 2 * math.pi / len(axes)
+    at = {}
+    for side, size in (("x", "width"), ("y", "height")):
+        ends = [alt.ExprRef(f"{half} * max({size}, 1) * {_UNIT}") for half in (-0.5, 0.5)]
+        at[side] = (alt.X if side == "x" else alt.Y)(
+            f"{side}:Q", scale={"domain": ends, "nice": False, "zero": False}, axis=None
+        )
+    layers = _web(names, at)
+    more, chosen = more or {}, [expressed(name) for name in chosen]
+    chart = _chosen(rows, category, axes, chosen, along, more)
+    chart = chart.transform_calculate(
+        _i=f"indexof({names!r}, datum._axis)", _r=f"max(0, min({FULL}, datum._value))"
+    )
+    chart = chart.transform_calculate(_next=f"datum['_value_' + (datum._i + 1) % {len(names)}]")
+    chart = chart.transform_calculate(
+        x=f"datum._r * sin(datum._i * {turn})", y=f"datum._r * cos(datum._i * {turn})"
+    )
+    edge = chart.transform_filter("isFinite(datum._next)").transform_calculate(
+        _s=f"max(0, min({FULL}, datum._next))"
+    )
+    edge = edge.transform_calculate(
+        x2=f"datum._s * sin((datum._i + 1) * {turn})", y2=f"datum._s * cos((datum._i + 1) * {turn})"
+    )
+    look = _look(category, chosen, more)
+    layers.append(
+        edge.mark_rule(strokeWidth=2.5).encode(
+            **at, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), color=look["color"]
+        )
+    )
+    layers.append(chart.mark_point(size=70, opacity=1).encode(**at, **look))
+    layers += [*_key(chart, chosen, look), _in_the_middle(otherwise)]
+    return alt.layer(*layers).properties(height=360)
+
+
+def profile(
+    rows: Any,
+    category: str,
+    axes: Mapping,
+    chosen: Sequence,
+    title: str,
+    along: Along | None = None,
+    more: Mapping | None = None,
+):
+    """The same points as dots, an axis a row; arguments as `radar`, and the title of the scale.
+
+    >>> profile([{"chip": "A", "cost": 4.0}], "chip", {"cost": "cost"}, ["A"], "points").height
+    25
+    """
+    more = more or {}
+    chart = _chosen(rows, category, axes, chosen, along, more)
+    x = alt.X(
+        "_value:Q",
+        title=title,
+        scale={"clamp": True, "domain": [0, FULL]},
+        axis=value_axis("number"),
+    )
+    # Each name has a lane of its own, so that equal points do not hide each other.
+    rows_ = alt.Y("_axis:N", title=None, scale={"domain": list(axes)}, axis={"grid": True})
+    lanes = alt.YOffset("_slot:N", scale={"domain": [str(place) for place in range(len(chosen))]})
+    place = {"x": x, "y": rows_, "yOffset": lanes}
+    layers = [chart.mark_point(size=90, opacity=1).encode(**place, **_look(category, chosen, more))]
+    for test, align, shift in (
+        (f"datum._value <= {FULL / 2}", "left", 9),
+        (f"datum._value > {FULL / 2}", "right", -9),
+    ):
+        layers.append(
+            chart.transform_filter(test)
+            .mark_text(align=align, dx=shift)
+            .encode(**place, text=f"{category}:N")
+        )
+    return alt.layer(*layers).properties(height=(17 * len(chosen) + 8) * len(axes))
+
+
+# A standing: names by score, with the range of a score of which a part is not known
+
+
+def draw_standing(
+    rows: Any,
+    category: str,
+    low: Any,
+    high: Any,
+    title: str,
+    widest: float,
+    color: str | None = None,
+    most: int = 15,
+    along: Along | None = None,
+):
+    """Names by score, the best that they can be first: a dot where all is known, a bar over what an
+    unknown could make of it.
+
+    Parameters
+    ----------
+    low, high : columns or quantities; equal where all is known, a row without them is left out.
+    widest : a name whose ends lie farther apart is left out: too little is known of it.
+    title : of the scale.
+    color : column of the vendor, which chooses a fixed color.
+    most : how many to draw.
+    along : parameters that the rows give, where the ends are quantities.
+
+    >>> standing([{"chip": "A", "low": 4.0, "high": 6.0}], "chip", "low", "high", "points",
+    ...     5.0).height
+    30
+    """
+    frame = frame_of(rows)
+    steps, (low, high) = along_rows([low, high], along)
+    chart = _ranked(frame, low, high, widest, most)
+    known, ends = (
+        "datum._high - datum._low < 1e-9",
+        [text_of(say(alt.datum[f"_{end}"], "number 3")) for end in ("low", "high")],
+    )
+    chart = chart.transform_calculate(
+        _label=f"datum._ranked ? {known} ? {ends[0]} : {ends[0]} + ' to ' + {ends[1]} : 'no score'"
+    )
+    x = alt.X(
+        "_low:Q",
+        title=title,
+        scale={"nice": False, "padding": 10, "zero": False},
+        axis=value_axis("number"),
+    )
+    y = row_axis(
+        category, alt.EncodingSortField("_rank", op="min", order="ascending"), labelLimit=170
+    )
+    ink = _ink(frame, color)
+    bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2=alt.X2("_high:Q"), y=y, **ink)
+    tips = tooltip({"what": category, title: "_label"})
+    # Shown or not rather than filtered: a scale of no dots at all has no ends.
+    seen = alt.condition(f"datum._ranked && {known}", alt.value(1), alt.value(0))
+    dots = chart.mark_point(size=110).encode(x=x, y=y, **ink, opacity=seen, tooltip=tips)
+    text = chart.mark_text(style="row-value", dx=9)
+    text = text.encode(x=alt.X("_high:Q"), y=y, text=alt.Text("_label:N"))
+    chart = alt.layer(bars, dots, text)
+    return after(chart.properties(height=ROW * min(most, frame[category].nunique())), steps)
+
+
+def _ink(frame: pd.DataFrame, color: str | None) -> dict[str, Any]:
+    """The color of the marks: that of each vendor, if a column names it."""
+    if not color:
+        return {"color": alt.ColorValue(theme.BLUE)}
+    names = [vendor for vendor in theme.VENDOR if vendor in set(frame[color])]
+    key = {"columns": 6, "symbolOpacity": 1}
+    return {"color": alt.Color(color, type="nominal", scale=color_scale(names), legend=key)}
+
+
+def _ranked(frame: pd.DataFrame, low: Any, high: Any, widest: float, most: int) -> alt.Chart:
+    """The rows of which enough is known, with their ends and their rank."""
+    chart = alt.Chart(frame).transform_calculate(_from=field_of(low), _to=field_of(high))
+    chart = chart.transform_calculate(_ranked=f"datum._to - datum._from < {widest} ? 1 : 0")
+    # A chart without rows has no scale, so where none is left all of them stay, without a score.
+    chart = chart.transform_joinaggregate(_some="max(_ranked)").transform_filter(
+        "datum._ranked || !datum._some"
+    )
+    chart = chart.transform_calculate(
+        _low="datum._ranked * datum._from || 0", _high="datum._ranked * datum._to || 0"
+    )
+    best = [alt.SortField("_high", order="descending"), alt.SortField("_low", order="descending")]
+    return chart.transform_window(_rank="row_number()", sort=best).transform_filter(
+        f"datum._rank <= {most}"
+    )
+
 
 def answer(
     case: SimpleNamespace,
-    work: placing.Workload,
-    on: placing.Placed,
-    lead: placing.Lead,
-    wins: placing.Won,
+    work: model.Workload,
+    on: model.Placed,
+    lead: model.Lead,
+    wins: model.Won,
     moved: Any,
 ) -> Display:
     """The chip that leads by the reader's weights, and the next.
@@ -35,7 +365,7 @@ def answer(
     moved : points by which a round's software moves a score
     """
     winner, best, next_best, second = lead.chip, lead.points, lead.next_chip, lead.next_points
-    weights = placing.weights(case)
+    weights = model.weights(case)
     drift, weight = work.drift, sum(weights)
     then = charts.phrase("Next comes the {next_best} with {second:number 3}.")
     likely, short = _sure(lead, moved)
@@ -51,7 +381,7 @@ def answer(
     ]
     won = "over all weightings of the five axes" + charts.listed(each)
     won = where(wins.there, won, "no chip is known on all five axes")
-    refusal = placing.why_none(work, on, weights)
+    refusal = model.why_none(work, on, weights)
     terms, ages = _terms(case), _ages(case, work, on, winner)
     by = where(weight > 0, charts.phrase(", and the score by {moved:number 2} points"), "")
     return charts.answer_card(
@@ -76,7 +406,7 @@ def answer(
     )
 
 
-def _sure(lead: placing.Lead, moved: Any) -> tuple[Any, Any]:
+def _sure(lead: model.Lead, moved: Any) -> tuple[Any, Any]:
     """Probability that the first stays ahead of the next [1], and the points that taking it is
     expected to cost, by what a round's software moves, nine of ten.
     """
@@ -93,7 +423,7 @@ def _terms(case: SimpleNamespace) -> Any:
     return where(case.paid == "own", owned, rented)
 
 
-def _ages(case: SimpleNamespace, work: placing.Workload, on: placing.Placed, winner: Any) -> Any:
+def _ages(case: SimpleNamespace, work: model.Workload, on: model.Placed, winner: Any) -> Any:
     """Of which rounds and days the figures are behind the chip that leads, in words."""
     own, base = on.submission, on.base_submission
     reference, old = work.place.reference, base.round
@@ -109,11 +439,11 @@ def _ages(case: SimpleNamespace, work: placing.Workload, on: placing.Placed, win
     return where(winner == "", "none", rounds)
 
 
-def standing(lead: placing.Lead, low: Any, high: Any) -> Any:
+def standing(lead: model.Lead, low: Any, high: Any) -> Any:
     """The score of each chip between its ends, as a chart."""
-    chip, better_to_have, half = given("chip", ""), "points, by your weights", radar.FULL / 2
+    chip, better_to_have, half = given("chip", ""), "points, by your weights", model.FULL / 2
     return charts.show(
-        drawn_standing(
+        draw_standing(
             placeable(), "chip", low, high, better_to_have, half, color="vendor", along=chip
         ),
         name="standing",
@@ -128,30 +458,30 @@ def _trio(case: SimpleNamespace) -> list[Any]:
     return [case.first, case.second, case.third]
 
 
-def _speed(work: placing.Workload, on: placing.Placed) -> Any:
+def _speed(work: model.Workload, on: model.Placed) -> Any:
     """The measured speed of one chip, in words."""
     return charts.phrase("{on.measured:number} {work.place.unit}")
 
 
-def _more(work: placing.Workload, on: placing.Placed) -> dict[str, Any]:
+def _more(work: model.Workload, on: model.Placed) -> dict[str, Any]:
     """What shows on hover beside the points."""
     speed = where(on.measured > 0, _speed(work, on), "not measured")
     return {"measured speed of one chip": speed}
 
 
-def _unplaced(case: SimpleNamespace, on: placing.Placed) -> Any:
+def _unplaced(case: SimpleNamespace, on: model.Placed) -> Any:
     """That none of the chips on the radar can be placed; nothing where one can."""
     there = [at(on.of["rate"], chip=name) > 0 for name in _trio(case)]
     return where(there[0] | there[1] | there[2], "", "none of the three was submitted here")
 
 
 def polygons(
-    case: SimpleNamespace, work: placing.Workload, on: placing.Placed, points: Mapping[str, Any]
+    case: SimpleNamespace, work: model.Workload, on: model.Placed, points: Mapping[str, Any]
 ) -> Any:
     """The points of three chips as a radar."""
     along, more, otherwise = given("chip", ""), _more(work, on), _unplaced(case, on)
     look = {"along": along, "more": more, "otherwise": otherwise}
-    shown = draw.radar(placeable(), "chip", points, _trio(case), **look)
+    shown = radar(placeable(), "chip", points, _trio(case), **look)
     return charts.show(
         shown,
         name="radar",
@@ -161,13 +491,13 @@ def polygons(
 
 
 def dots(
-    case: SimpleNamespace, work: placing.Workload, on: placing.Placed, points: Mapping[str, Any]
+    case: SimpleNamespace, work: model.Workload, on: model.Placed, points: Mapping[str, Any]
 ) -> Any:
     """The same points as dots."""
     chip, scale = given("chip", ""), "points; 5 is the reference chip"
     more = _more(work, on)
     return charts.show(
-        draw.profile(placeable(), "chip", points, _trio(case), scale, along=chip, more=more),
+        profile(placeable(), "chip", points, _trio(case), scale, along=chip, more=more),
         name="profile",
         alt="The points of {case.first}, {case.second} and {case.third} as dots, a row for each"
         " axis.",
@@ -176,9 +506,9 @@ def dots(
 
 def leader(
     case: SimpleNamespace,
-    work: placing.Workload,
-    on: placing.Placed,
-    lead: placing.Lead,
+    work: model.Workload,
+    on: model.Placed,
+    lead: model.Lead,
     points: Mapping[str, Any],
 ) -> Display:
     """The points of the chip that leads, what its speed rests on, and what Clarifai says."""
@@ -188,7 +518,7 @@ def leader(
     in_round = at(on.submission.round, chip=lead.chip)
     basis = charts.phrase("that of round {in_round} of MLPerf")
     basis = where(measured, basis, "its datasheet alone, since nobody submitted it")
-    rule = radar.source_rule(placing.weights(case))
+    rule = model.source_rule(model.weights(case))
     agrees = where(at(on.spec.kind, chip=lead.chip) == rule, "agrees", "disagrees")
     return charts.sentence(
         "The {lead.chip} has {lead.points:number 3} of 10 points{axes}. Its speed is {basis}. With"
@@ -199,7 +529,7 @@ def leader(
 
 
 def _by_chip(
-    work: placing.Workload,
+    work: model.Workload,
     columns: Mapping[str, Any],
     caption: str,
     formats: Mapping[str, str],
@@ -214,7 +544,7 @@ def _by_chip(
 
 
 def measured(
-    work: placing.Workload, on: placing.Placed, score: Any, points: Mapping[str, Any]
+    work: model.Workload, on: model.Placed, score: Any, points: Mapping[str, Any]
 ) -> Display:
     """The points of each chip that was measured, folded."""
     speed = {"speed of one chip": _speed(work, on)}
@@ -223,7 +553,7 @@ def measured(
         {"score": score, **points, **speed, **on.submission},
         f"Points of each chip that was measured, the fastest first ({mlperf.LABEL}); a dash where"
         " nothing is known",
-        dict.fromkeys(("score", *radar.AXES), "number 2") | {"submitters": "whole"},
+        dict.fromkeys(("score", *model.AXES), "number 2") | {"submitters": "whole"},
         "points",
     )
     return charts.folded(found, "All chips that were measured: their points, and what they rest on")
@@ -233,20 +563,20 @@ def mature() -> Display:
     """Six chips by the criteria of maturity."""
     chips = ["H100 SXM", "MI300X", "Arc Pro B60", "TPU v6e", "Gaudi 3", "Trainium2"]
     return charts.table(
-        maturity.maturity_table(chips),
-        f"Six chips by the ten criteria; the last three: {maturity.counted_in_words()}",
+        maturity_table(chips),
+        f"Six chips by the ten criteria; the last three: {counted_in_words()}",
         name="maturity",
     )
 
 
 def support() -> Display:
     """Support by platform, folded."""
-    rows = maturity.support_table()
+    rows = support_table()
     told = charts.table(rows, "Support by platform, and where it is written", name="support")
     return charts.folded(told, f"All {len(rows)} facts behind it")
 
 
-def cost(case: SimpleNamespace, work: placing.Workload, million: Any) -> Any:
+def cost(case: SimpleNamespace, work: model.Workload, million: Any) -> Any:
     """The cost of the work on each chip as a chart [USD per million]."""
     scale = "USD per million tokens, samples or queries"
     along = given("chip", "")
@@ -258,7 +588,7 @@ def cost(case: SimpleNamespace, work: placing.Workload, million: Any) -> Any:
     )
 
 
-def bills(work: placing.Workload, bill: Mapping[str, Any]) -> Display:
+def bills(work: model.Workload, bill: Mapping[str, Any]) -> Display:
     """What each chip that was measured costs, folded."""
     found = _by_chip(
         work,
@@ -309,16 +639,16 @@ def source_in_short(span: float) -> Display:
     return charts.sentence(evidence.tpus_ahead(evidence.source_words(span)))
 
 
-def doubts(case: SimpleNamespace, lead: placing.Lead, wins: placing.Won, moved: Any) -> Display:
+def doubts(case: SimpleNamespace, lead: model.Lead, wins: model.Won, moved: Any) -> Display:
     """What moves the answer: weights, and a round's software."""
-    weights, never = placing.weights(case), wins.never
+    weights, never = model.weights(case), wins.never
     apart = where(lead.gap < moved, "smaller", "larger")
     two = charts.phrase(
         " The gap of {lead.gap:number 2} points between the first two is {apart} than the"
         " {moved:number 2} by which a round of new software moves a score."
     )
     two = where(lead.next_chip == "", "", two)
-    with_speed = placing.share(placing.OVER_SPEED, weights)
+    with_speed = model.share(model.OVER_SPEED, weights)
     some = charts.phrase("{never:whole} of {wins.placed:whole} chips never win, however you weigh")
     losers = where(never > 0, some, "Each of these chips wins under some weighting")
     return charts.sentence(
@@ -351,7 +681,7 @@ def stand_ins_in_short() -> Display:
 
 
 def winners(
-    caption: str, cases: Sequence[Mapping[str, Any]], lead: placing.Lead, moved: Sequence[Any]
+    caption: str, cases: Sequence[Mapping[str, Any]], lead: model.Lead, moved: Sequence[Any]
 ) -> Display:
     """The chip that leads in each of several cases.
 
@@ -382,7 +712,7 @@ def rented_and_owned() -> Display:
     )
 
 
-def joined(new: placing.Lead, place: Any) -> Display:
+def joined(new: model.Lead, place: Any) -> Display:
     """How high the first of the chips would come that nobody submitted."""
     after = where(new.next_chip != "", charts.phrase(", then the {new.next_chip}"), "")
     return charts.sentence(

@@ -7,14 +7,15 @@ import pandas as pd
 
 from scaleright import charts
 from scaleright.chapters.inference_roofline import evidence as gaps
-from scaleright.chapters.inference_roofline.batches import (
+from scaleright.chapters.inference_roofline.model import (
     Batch,
     BatchChoices,
     CheapestServer,
+    ServerSteps,
+    arithmetic_table,
     chips_by_pace,
     chips_by_requests,
 )
-from scaleright.chapters.inference_roofline.server_steps import ServerSteps, arithmetic_table
 from scaleright.charts import Display
 from scaleright.charts.busy import utilization_source
 from scaleright.charts.live import Controls

@@ -1,22 +1,178 @@
 """Fleets sized by the closed form of a day, and whether they keep their promise when simulated."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.chapters.load_of_a_day.simulated import DayCase, Peak, peak_with
+from scaleright.catalog import fact, shared
+from scaleright.chapters.load_of_a_day.simulated import DayCase, Peak, Rules, peak_with, simulated
 from scaleright.costs.day_choices import fitting
 from scaleright.formulas import lookup, simulation
+from scaleright.inference.curves import curves
 from scaleright.inference.day import Traffic, day_fleet
+from scaleright.inference.deployment import Deployment
+from scaleright.inference.engine_events import Request, Steps
 from scaleright.inference.formats import USUAL
+from scaleright.inference.last_requests import drawn
 from scaleright.inference.node_speed import Engines
-from scaleright.inference.traffic import TRACES, load_of, trace_terms
+from scaleright.inference.traffic import TRACES, load_at, load_of, peak_to_mean_of, trace_terms
+from scaleright.ops import sqrt
 from scaleright.quantity import given
 from scaleright.quantity.graph import value_of
+
+# Published days against what the model says of them: their shape, and what scaling with them
+# saved
+
+
+SERVICES = {
+    "code, weekday": "code_weekday",
+    "code, weekend": "code_weekend",
+    "conversation, weekday": "conversation_weekday",
+    "conversation, weekend": "conversation_weekend",
+}
+"""Days of a published week [azurellm2024], by service."""
+
+
+@lookup
+def shapes() -> pd.DataFrame:
+    """Days of which the peak over the quietest hour is published, and how much their hours vary:
+    as published, and as predicted from the former alone.
+
+    Columns: day, peak_to_trough, peak_to_mean, published, predicted, error [1].
+
+    >>> found = shapes()
+    >>> len(found), bool(found["error"].abs().median() < 0.4)
+    (4, True)
+    """
+    rows = []
+    for day, key in SERVICES.items():
+        ratio, seen = (fact(f"azure_week_{key}_{of}") for of in ("peak_to_trough", "variation"))
+        peak = peak_to_mean_of(ratio)
+        loads = [load_at(float(hour), peak) for hour in range(24)]
+        varies = sqrt(sum((load - 1) ** 2 for load in loads) / len(loads))
+        rows.append((day, ratio, peak, seen, varies, varies / seen - 1))
+    names = ("day", "peak_to_trough", "peak_to_mean", "published", "predicted", "error")
+    return pd.DataFrame(rows, columns=list(names))
+
+
+def shapes_sheet() -> pd.DataFrame:
+    """`shapes`, by the words of a table."""
+    words = {
+        "peak_to_trough": "busiest over quietest hour",
+        "peak_to_mean": "busiest over mean",
+        "published": "variation of the hours, published",
+    }
+    return shapes().rename(columns=words)
+
+
+@lookup
+def scaling_savings() -> pd.DataFrame:
+    """What scaling a fleet with its day saved, as published, and what the shape of a conversation's
+    weekday says with engines as small as one likes.
+
+    Columns: what, published, predicted [1].
+
+    >>> scaling_savings()["published"].round(2).tolist()
+    [0.18, 0.25]
+    """
+    usual = 1 - 1 / peak_to_mean_of(fact("azure_week_conversation_weekday_peak_to_trough"))
+    deepseek = 1 - fact("deepseek_day_gpus") / fact("deepseek_day_peak_gpus")
+    most = fact("sageserve_scaling_saving") / 100
+    rows = [
+        ("DeepSeek, 27 February 2025: nodes of the day under those of its peak", deepseek, usual),
+        ("Microsoft Office 365, scaled ahead of a forecast, at most", most, usual),
+    ]
+    return pd.DataFrame(rows, columns=["what", "published", "predicted"])
+
+
+# Published serving at a rate of requests against the simulation of the same engine
+
+
+SPREAD = 1.0
+"""Variation of both lengths of ShareGPT's conversations, which the reports do not state."""
+BLOCK, REQUESTS, SEATS = 16, 2000, 256
+"""Tokens of a block of vLLM's cache, requests simulated, and the engine's seats, more than any of
+these rates fills."""
+FIGURES = {
+    "first token, median": "ttft_p50_s",
+    "first token, 95th percentile": "ttft_p95_s",
+    "further token, median": "tpot_p50_s",
+    "further token, 95th percentile": "tpot_p95_s",
+}
+
+
+def _run(of: Mapping[str, Any]) -> dict[str, float]:
+    """The quantiles that the simulation of a run has [s]."""
+    d = Deployment(
+        catalog.model(of["model"]),
+        catalog.accelerator(of["accelerator"]),
+        of["precision"],
+        tensor=of["accelerators"],
+        software=of["software"],
+        kv_precision=of["kv_precision"],
+    )
+    (curve,) = curves([d])
+    draw = np.random.default_rng(0)
+    times = np.cumsum(draw.exponential(1 / of["requests_per_s"], REQUESTS))
+    prompts, answers = (
+        np.maximum(np.rint(of[name] * draw.permutation(drawn(REQUESTS, SPREAD))), 2).astype(int)
+        for name in ("input_tokens", "output_tokens")
+    )
+    kept = (prompts - 1) // BLOCK * BLOCK if of["repeated"] else np.zeros_like(prompts)
+    rows = (times, prompts - kept, kept, answers)
+    coming = [Request(*each) for each in zip(*(row.tolist() for row in rows), strict=True)]
+    run = simulated(Steps(curve, SEATS), coming, Rules(1))
+    return {
+        column: run.quantile(f"{column[:4]}_s", float(f"0.{column[6:8]}"))
+        for column in FIGURES.values()
+    }
+
+
+@simulation
+def first_token_gap() -> tuple[float, float]:
+    """Published median time to the first token, in the middle of the rates, and by how much the
+    predicted one is longer [s].
+
+    >>> seen_s, gap_s = first_token_gap()
+    >>> 0.05 < seen_s < 0.07, 0 < gap_s < 0.02
+    (True, True)
+    """
+    rows = at_rates()
+    rows = rows[rows["figure"] == "first token, median"]
+    gap_s = rows["predicted"] - rows["published"]
+    return float(rows["published"].median()), float(gap_s.median())
+
+
+@simulation
+@shared
+def at_rates() -> pd.DataFrame:
+    """Every published figure at a rate of requests beside that of the simulation.
+
+    Nothing was set by these rows. Columns: requests_per_s [1/s], figure, published, predicted [s],
+    error [1].
+
+    >>> found = at_rates()
+    >>> later = found[found["figure"].str.startswith("further")]
+    >>> len(found), bool(later["error"].abs().median() < 0.2)
+    (32, True)
+    """
+    found = []
+    for row in catalog.table("measured/serving_rates").sort_values("requests_per_s").itertuples():
+        told = _run(row._asdict())
+        for figure, column in FIGURES.items():
+            seen, said = getattr(row, column), told[column]
+            found.append((row.requests_per_s, figure, seen, said, said / seen - 1))
+    return pd.DataFrame(
+        found, columns=["requests_per_s", "figure", "published", "predicted", "error"]
+    )
+
 
 SERVED = (
     ("Llama-3.3-70B", "H100 SXM"),

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts, mlperf
-from scaleright.chapters.mlperf import tables
+from scaleright.chapters.mlperf import model as tables
 from scaleright.charts import Display, say
 from scaleright.charts.intervals import intervals
 from scaleright.charts.spreads import spread

@@ -9,9 +9,14 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog, charts
-from scaleright.chapters.parallelism import selector
-from scaleright.chapters.parallelism.chosen import Chosen
-from scaleright.chapters.parallelism.shortlist import Split, Way, within_context
+from scaleright.chapters.parallelism.model import (
+    SIMPLER_WITHIN,
+    Chosen,
+    Split,
+    Way,
+    accepts,
+    within_context,
+)
 from scaleright.chapters.parallelism.tables import HOURS
 from scaleright.charts.market import scatter
 from scaleright.costs.whole_runs import whole_runs
@@ -118,7 +123,7 @@ def step(ways: Mapping[str, Way]) -> charts.Display:
 
 def source_rule(rule: Any, split: Split) -> charts.Display:
     """What Clarifai's selector says, and whether the computed answer agrees."""
-    agrees = where(selector.accepts(rule, split.way), "agrees", "differs")
+    agrees = where(accepts(rule, split.way), "agrees", "differs")
     return charts.sentence(
         "Clarifai's Parallelism Selector says: {rule}. The computed answer, {split.way},"
         " <strong>{agrees}</strong>.",
@@ -235,7 +240,7 @@ def sizes(case: Any, own: TrainingRun, rows: pd.DataFrame, hour: PaidHour) -> ch
 
 def models_and_clusters(case: Any, own: TrainingRun, rows: pd.DataFrame) -> charts.Display:
     """How to split models of four sizes on clusters of three."""
-    near = charts.say(selector.SIMPLER_WITHIN, "percent")
+    near = charts.say(SIMPLER_WITHIN, "percent")
     about = f"The simplest way to split within {near} of the fastest, on {own.chip.name},"
     about += f" {own.sequence:,} tokens a sequence, 1,024 sequences a step"
     return _of_the_run(charts.table(rows, about, name="grid"), case)

@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright.catalog import accelerator, model, models, remembered
-from scaleright.chapters.parallelism.selector import choose
-from scaleright.chapters.parallelism.shortlist import ACCELERATORS
+from scaleright.chapters.parallelism.model import ACCELERATORS, choose
 from scaleright.decisions.parallelism_playbook import (
     SOURCE_WORDS,
     contenders,

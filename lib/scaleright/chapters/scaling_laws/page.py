@@ -8,7 +8,7 @@ import pandas as pd
 
 from scaleright import charts
 from scaleright import scaling_laws as laws
-from scaleright.chapters.scaling_laws.model_life import Life, SizeDoubts
+from scaleright.chapters.scaling_laws.model import Life, SizeDoubts
 from scaleright.charts import Controls, Display
 from scaleright.charts import platforms as marks
 from scaleright.charts.dots import dots

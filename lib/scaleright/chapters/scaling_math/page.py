@@ -8,7 +8,12 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog, charts, transformer
-from scaleright.chapters.scaling_math import gpt3
+from scaleright.chapters.scaling_math.model import (
+    least_chips,
+    prompt_seconds,
+    training_bills,
+    weights_bytes,
+)
 from scaleright.charts import Controls, Display
 from scaleright.inference.engine_tables import writing_seconds
 from scaleright.inference.weights import Weights
@@ -222,15 +227,15 @@ def over_rule_by_context(case: Any, over_rule: Quantity) -> Display:
 def gpt3_tokens() -> Display:
     """A table of the seconds that 1,024 tokens of GPT-3 take on a processor and on one A100."""
     words, formats = "1,024 tokens of GPT-3", {"time": "duration"}
-    return charts.table(gpt3.prompt_seconds(), words, formats, name="gpt-3-tokens")
+    return charts.table(prompt_seconds(), words, formats, name="gpt-3-tokens")
 
 
 def gpt3_does_not_fit() -> Display:
     """How many A100 have to share the weights of GPT-3."""
-    weights = si(gpt3.weights_bytes(), "B")
+    weights = si(weights_bytes(), "B")
     return charts.sentence(
         f"The last line is hypothetical: {weights} of weights do not fit in one A100, and at least"
-        f" {gpt3.least_chips()} have to share them. Reading a prompt (prefill) is limited by"
+        f" {least_chips()} have to share them. Reading a prompt (prefill) is limited by"
         " arithmetic, writing an answer (decode) by memory."
     )
 
@@ -240,7 +245,7 @@ def gpt3_bills() -> Display:
     reached and paid.
     """
     of = "One training run of GPT-3 on A100, by the share of peak that its chips reach"
-    return charts.table(gpt3.training_bills(), of, {"utilization": "percent"})
+    return charts.table(training_bills(), of, {"utilization": "percent"})
 
 
 def training_run(case: Any, hour: PaidHour, run_usd: Quantity) -> Display:

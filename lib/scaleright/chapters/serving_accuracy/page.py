@@ -6,18 +6,10 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts
-from scaleright.chapters.serving_accuracy import (
-    deepseek_day,
-)
-from scaleright.chapters.serving_accuracy import (
-    errors as serving_errors,
-)
-from scaleright.chapters.serving_accuracy import (
-    failures as serving_failures,
-)
-from scaleright.chapters.serving_accuracy import (
-    tools as serving_tools,
-)
+from scaleright.chapters.serving_accuracy import evidence as deepseek_day
+from scaleright.chapters.serving_accuracy import evidence as serving_errors
+from scaleright.chapters.serving_accuracy import evidence as serving_failures
+from scaleright.chapters.serving_accuracy import evidence as serving_tools
 from scaleright.charts import Display, say
 from scaleright.charts.spreads import spread
 from scaleright.ops import where

@@ -12,14 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog import fact
-from scaleright.chapters.sustainability.changes import (
-    GOOD_UTILIZATION,
-    FirstChange,
-    first_change,
-    levers,
-    uncertain,
-)
-from scaleright.chapters.sustainability.examples import (
+from scaleright.chapters.sustainability.evidence import (
     ANSWER_TOKENS,
     beside_answers,
     expected,
@@ -28,16 +21,21 @@ from scaleright.chapters.sustainability.examples import (
     small_chips,
 )
 from scaleright.chapters.sustainability.model import (
+    GOOD_UTILIZATION,
     TOKENS,
     USUAL_UTILIZATION,
     Deployment,
+    FirstChange,
     Point,
     busy,
     chips,
+    first_change,
     held_bytes,
+    levers,
     measured,
     nobody_published,
     tflop_joules,
+    uncertain,
     weights,
 )
 from scaleright.decisions.hardware_choice import SMALLER_CARD_BYTES

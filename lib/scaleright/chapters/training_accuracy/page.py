@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts
-from scaleright.chapters.training_accuracy import failures as training_failures
-from scaleright.chapters.training_accuracy import other_tools
+from scaleright.chapters.training_accuracy import evidence as other_tools
+from scaleright.chapters.training_accuracy.evidence import worst_runs
 from scaleright.charts import Display
 from scaleright.charts.spreads import spread
 from scaleright.ops import first_case, where
@@ -150,7 +150,7 @@ def ranges() -> Display:
 
 def furthest_off(case: Any) -> Display:
     """The runs furthest off and why, at the defaults; folded."""
-    rows, look = training_failures.worst_runs(), {"formats": {"error": "percent"}}
+    rows, look = worst_runs(), {"formats": {"error": "percent"}}
     words = "The runs furthest off, the worst of each model and source"
     furthest = charts.at_defaults(charts.table(rows, words, name="worst", **look), case.left_out)
     return charts.folded(furthest, f"The {len(rows)} runs furthest off, and the likely reason")

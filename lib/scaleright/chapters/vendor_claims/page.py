@@ -10,8 +10,14 @@ import pandas as pd
 from scaleright import charts
 from scaleright.chapters.vendor_claims import evidence
 from scaleright.chapters.vendor_claims import model as vendor
-from scaleright.chapters.vendor_claims.leads import Lead, LeadDoubts, OverSpeeds, Usual
-from scaleright.chapters.vendor_claims.paid import VendorPaid, VendorPrices
+from scaleright.chapters.vendor_claims.evidence import (
+    Lead,
+    LeadDoubts,
+    OverSpeeds,
+    Usual,
+    VendorPaid,
+    VendorPrices,
+)
 from scaleright.charts import Controls, Display
 from scaleright.claims.utilization import traces
 from scaleright.market import PaidHour, PaidTokens

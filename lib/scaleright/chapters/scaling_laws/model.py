@@ -5,6 +5,8 @@ leaves the choice of a smaller model.
 What the reader has set, or chooses (a contract, a seller, a format), has no spread here.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Any, Self
 

@@ -3,6 +3,8 @@
 Andreessen Horowitz's figures stand in the ledger of claims; here is the same case, computed.
 """
 
+from __future__ import annotations
+
 from math import ceil
 
 import pandas as pd

@@ -2,6 +2,8 @@
 money of each branch.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import pandas as pd

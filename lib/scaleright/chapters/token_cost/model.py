@@ -2,6 +2,8 @@
 tokens.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import log
 from typing import NamedTuple

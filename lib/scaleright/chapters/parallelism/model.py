@@ -2,25 +2,332 @@
 chips and networks, with different batches, sequences, formats and tasks.
 """
 
+from __future__ import annotations
+
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 from scaleright.architecture import Transformer
-from scaleright.catalog import accelerator, model, shared
-from scaleright.chapters.parallelism.chosen import machines
-from scaleright.chapters.parallelism.selector import SIMPLER_WITHIN
+from scaleright.catalog import Accelerator, accelerator, model, shared
+from scaleright.collectives import OUT_LATENCY_S, UP_LATENCY_S, network
 from scaleright.costs import fastest_steps
 from scaleright.decisions.parallelism_playbook import STRATEGIES, contenders, strategy, words
+from scaleright.decisions.verdict import Verdict
+from scaleright.formulas import Breakdown, lookup
 from scaleright.information import Choice, expected_loss, spread_between
 from scaleright.ops import first_case, floor, item, minimum, where
-from scaleright.quantity import Quantity, choose, least, over
+from scaleright.order import name_of_greatest, names_by
+from scaleright.quantity import Quantity, least, look_up, over
+from scaleright.quantity import choose as quantity_choose
 from scaleright.quantity.lists import place_of_least
+from scaleright.roofline import PEAK_NAMES, plain_format, speeds
 from scaleright.training.layout import LONGEST_WHOLE_SEQUENCE, Layout, TrainingRun
-from scaleright.training.rules import FIELDS
-from scaleright.training.step import COMMUNICATION, StepTime
+from scaleright.training.machine import CAST_BYTES, ELEMENT_BYTES, Machine, Stack, fuses_experts
+from scaleright.training.memory import TrainingMemory
+from scaleright.training.parts import KINDS
+from scaleright.training.rules import FIELDS, check, peak_needed
+from scaleright.training.search import candidates
+from scaleright.training.slowdowns import Slowdowns, borrowed, interval, slowdowns
+from scaleright.training.step import COMMUNICATION, StepTime, mfu, step_time
+from scaleright.transformer.parameters import parameters
+
+# A training run whose chip and format are choices: its machine, slowdowns and memory as rows of a
+# table, so that the time of a step is a quantity
+
+
+SPEEDS = ("matmul_flops", "memory_bytes_per_s", "units", "exponentials_per_s", "launch_s")
+UNLIMITED = 1e15
+"""Bandwidth between a pair of chips where nothing but the fabric limits it [B/s]."""
+
+
+@lookup
+def machines(
+    chips: Iterable[Accelerator], precisions: Iterable[str], model_name: str
+) -> dict[tuple[str, str], dict[str, Any] | str]:
+    """What a step depends on of each chip in each format, or why there is nothing: rows to choose.
+
+    model_name : a model of the kind that is trained, with or without experts
+    """
+    rows, precisions = {}, list(precisions)
+    for chip in chips:
+        name = chip.name
+        for form in precisions:
+            if peak_needed(form) not in chip.dense:
+                rows[name, form] = f"{name} has no tensor cores for {form}"
+                continue
+            run = TrainingRun(model(model_name), chip, 1, 1, 1, form)
+            fast, plain = speeds(chip, form), speeds(chip, plain_format(chip))
+            up, out = network(chip)
+            slow, (low, high) = slowdowns(run), interval(run)
+            fabric = chip.require("scale_up_bytes_per_s")
+            pair = chip.scale_up_pair_bytes_per_s or UNLIMITED
+            rows[name, form] = (
+                {field: getattr(fast, field) for field in SPEEDS}
+                | {f"plain_{field}": getattr(plain, field) for field in SPEEDS}
+                | {f"slow_{kind}": slow.by_kind[kind] for kind in KINDS}
+                | {
+                    "peak_flops": chip.peak_flops(PEAK_NAMES[form]),
+                    "memory_bytes": chip.require("memory_bytes"),
+                    "domain": up.chips,
+                    "fabric": fabric,
+                    "network": chip.scale_out_bytes_per_s or fabric,
+                    "up_share": up.bytes_per_s / fabric,
+                    "out_share": out.bytes_per_s / (chip.scale_out_bytes_per_s or fabric),
+                    "pair": pair,
+                    "element_bytes": ELEMENT_BYTES[form],
+                    "cast_bytes": CAST_BYTES[form],
+                    "graphed": fuses_experts(run),
+                    "low": low,
+                    "high": high,
+                    "basis": f"; {borrowed(run)}" if borrowed(run) else "",
+                }
+            )
+    return rows
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The chip and the format of a run, as chosen.
+
+    machine, slow : as `step_time` takes them
+    peak_flops : dense, in the format [FLOP/s]
+    memory_bytes : of a chip [B]
+    domain : chips of a node [1]
+    low, high : bounds of measured over predicted time, nine of ten unseen runs [1]
+    basis : whose constants are borrowed, in words
+    there, why : whether the chip has the format; why it has not
+    """
+
+    machine: Machine
+    slow: Slowdowns
+    peak_flops: Any
+    memory_bytes: Any
+    domain: Any
+    low: Any
+    high: Any
+    basis: Any
+    there: Any
+    why: Any
+
+
+@lookup
+def chosen_machine(table: Any, case: Any) -> Chosen:
+    """The machine of a case, of a table as `machines` makes it.
+
+    case : `accelerator`, `precision`, `task`, `fabric_gb_per_s` and `network_gb_per_s`
+    """
+    row = quantity_choose(table, case.accelerator, case.precision)
+    fabric = 1e9 * case.fabric_gb_per_s
+    of_chips = {name: of["domain"] for (name, _), of in table.items() if not isinstance(of, str)}
+    domain = look_up(of_chips, case.accelerator)  # whatever the format: the chips that are offered
+    links = {
+        "up_latency_s": UP_LATENCY_S,
+        "up_bytes_per_s": row.up_share * fabric,
+        "out_latency_s": OUT_LATENCY_S,
+        "out_bytes_per_s": row.out_share * (1e9 * case.network_gb_per_s),
+        "pair_bytes_per_s": row.up_share * minimum(fabric, row.pair),
+    }
+    machine = Machine(
+        low=SimpleNamespace(**{field: row[field] for field in SPEEDS}),
+        plain=SimpleNamespace(**{field: row[f"plain_{field}"] for field in SPEEDS}),
+        links=links,
+        domain=domain,
+        element_bytes=row.element_bytes,
+        cast_bytes=row.cast_bytes,
+        trained=case.task != "lora",
+        graphed=row.graphed,
+    )
+    slow = Slowdowns({kind: row[f"slow_{kind}"] for kind in KINDS}, Stack())
+    rest = ("peak_flops", "memory_bytes", "low", "high", "basis", "there", "why")
+    return Chosen(machine, slow, domain=domain, **{name: getattr(row, name) for name in rest})
+
+
+# Parallelism Selector (F3): how to split a training run, by computed time and memory beside the
+# document's rule
+
+
+SOURCE = "Clarifai's Parallelism Selector"
+SOURCE_BYTES_PER_PARAMETER = 16
+SIMPLER_WITHIN = 0.02
+"""A simpler strategy is taken if it is slower by no more than this share: less than the model of a
+step can tell apart.
+"""
+ACCEPTS = {
+    "data parallelism": ("data", "sharded data"),
+    "model parallelism": ("tensor", "pipeline"),
+    "pipeline or hybrid": ("pipeline", "hybrid"),
+    "a smaller model or mid-tier chips": (),
+}
+"""The strategies that each answer of the rule means."""
+
+
+def source_rule(run: TrainingRun) -> str:
+    """What Clarifai's selector says: one of `ACCEPTS`.
+
+    It asks whether the model exceeds the memory of one chip, at the document's 16 GB per billion
+    parameters, and whether the data or batch are large, for which it gives no number; the reading
+    here is pretraining, or a sequence or more for each chip. A model that fits needs no splitting
+    whatever the batch. Without a fabric between chips it says to reconsider.
+
+    >>> from scaleright import catalog
+    >>> source_rule(TrainingRun(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"), 64,
+    ...     8192, 256))
+    'pipeline or hybrid'
+    """
+    return rule_of(run, run.chip.scale_up_chips or 1, run.chip.require("memory_bytes"))
+
+
+def rule_of(run: TrainingRun, domain: Any, memory_bytes: Any) -> Any:
+    """`source_rule` of a run, numbers or quantities.
+
+    domain, memory_bytes : chips of a node [1], and memory of a chip [B]
+    """
+    large = (run.task == "pretrain") | (run.global_batch >= run.chips)
+    cases = [
+        ((run.chips > 1) & (domain <= 1), "a smaller model or mid-tier chips"),
+        (
+            SOURCE_BYTES_PER_PARAMETER * parameters(run.model).total <= memory_bytes,
+            "data parallelism",
+        ),
+        (large, "pipeline or hybrid"),
+    ]
+    return first_case(cases, "model parallelism")
+
+
+def accepts(rule: Any, what: Any) -> Any:
+    """Whether a strategy is one that an answer of the rule means; words or quantities."""
+    pairs = [
+        (rule == answer) & (what == name) for answer, names in ACCEPTS.items() for name in names
+    ]
+    return reduce(operator.or_, pairs)
+
+
+def communication_share(step: StepTime) -> float:
+    """Share of a step in which chips wait for data from others [1]."""
+    return float(sum(getattr(step, name) for name in COMMUNICATION) / step.total)
+
+
+def _largest(parts: Breakdown, other: Breakdown) -> str:
+    """The two parts that make one breakdown larger than another, in words."""
+    more = {name: parts.labeled()[name] - other.labeled()[name] for name in parts.labeled()}
+    weightiest = [name for name in names_by(more, largest_first=True) if more[name] > 0][:2]
+    return " and ".join(f"{name} (+{more[name]:.2g} s)" for name in weightiest)
+
+
+def _of_chip(run: TrainingRun, memory: TrainingMemory) -> str:
+    return (
+        f"{memory.total / 1e9:,.0f} GB of a chip's {run.chip.require('memory_bytes') / 1e9:,.0f} GB"
+    )
+
+
+def _against(run: TrainingRun, name: str, other: tuple, step: StepTime) -> str:
+    """Why another strategy loses: its memory, or the parts of its time."""
+    layout, memory, theirs, _ = other
+    if theirs is None:
+        part = name_of_greatest(memory.labeled())
+        largest = f"{memory.labeled()[part] / 1e9:,.0f} GB of them {part}"
+        return (
+            f"{name} does not fit: at its leanest ({words(layout)}) it takes"
+            f" {_of_chip(run, memory)}, {largest}"
+        )
+    over = float(theirs.total / step.total - 1)
+    if over <= 0:
+        return (
+            f"{name} ({words(layout)}) would be {-over:.1%} faster, less than the model can tell,"
+            " and takes more to run"
+        )
+    return f"{name} ({words(layout)}) is {over:.1%} slower, by {_largest(theirs, step)}"
+
+
+def _refusal(run: TrainingRun) -> str:
+    """What forbids a copy of the model on each chip, if anything does."""
+    try:
+        check(run, Layout(data=run.chips))
+    except ValueError as error:
+        return f" of its own: {str(error).partition(': ')[2]}"
+    return " of its own on this cluster"
+
+
+def _slower_network(run: TrainingRun, layout: Layout, step: StepTime) -> str:
+    """What the answer owes to the network between nodes."""
+    share = communication_share(step)
+    given = run.chip.scale_out_bytes_per_s
+    if not given or run.chips <= (run.chip.scale_up_chips or 1):
+        return f"chips wait for each other {share:.1%} of the step"
+    slow = step_time(replace(run, chip=replace(run.chip, scale_out_bytes_per_s=given / 10)), layout)
+    times = f"{slow.total / step.total:.2f} times as long"
+    return (
+        f"chips wait for each other {share:.1%} of the step; at a tenth of the bandwidth between"
+        f" nodes it would take {times}"
+    )
+
+
+def choose(seconds: Mapping[str, float]) -> str:
+    """The strategy to take, of their step times: the simplest of those that the model cannot tell
+    from the fastest.
+
+    >>> choose({"hybrid": 0.99, "data": 1.0, "tensor": 1.1})
+    'data'
+    """
+    return next(
+        name
+        for name in STRATEGIES
+        if seconds.get(name, float("inf")) <= min(seconds.values()) * (1 + SIMPLER_WITHIN)
+    )
+
+
+def parallelism_selector(run: TrainingRun, optimizer: str = "adamw") -> Verdict:
+    """How to split a run over its chips: the fastest layout that fits, of the simplest strategy
+    among equals.
+
+    Raises
+    ------
+    ValueError : the run is impossible, or nothing fits; names the chips on which it would.
+
+    >>> from scaleright import catalog
+    >>> run = TrainingRun(catalog.model("MPT-1B"), catalog.accelerator("H100 SXM"), 8, 2048, 256)
+    >>> parallelism_selector(run).agrees
+    True
+    """
+    found = contenders(run, optimizer)
+    fitting = {name: step for name, (_, _, step, _) in found.items() if step is not None}
+    times = {name: float(step.total) for name, step in fitting.items()}
+    if not times:
+        candidates(run, optimizer)  # refuses, and says what would fit
+    what = choose(times)
+    (layout, memory, _, _), step = found[what], fitting[what]
+    rule = source_rule(run)
+    others = sorted(
+        (name for name in found if name != what), key=lambda name: times.get(name, float("inf"))
+    )
+    reasons = [
+        (
+            f"{words(layout)}: {step.total:.3g} s a step, MFU {mfu(run, step):.1%},"
+            f" {_of_chip(run, memory)}"
+        ),
+        *(_against(run, name, found[name], step) for name in others),
+        *(f"{name} has no layout{_refusal(run)}" for name in STRATEGIES if name not in found),
+        _slower_network(run, layout, step),
+    ]
+    numbers = {name: (seconds, "s a step") for name, seconds in times.items()} | {
+        "memory": (float(memory.total), "B")
+    }
+    question = f"How should {run.model.name} be split over {run.chips:,} x {run.chip.name}?"
+    return Verdict(
+        question,
+        f"{what} parallelism",
+        tuple(reasons),
+        numbers,
+        SOURCE,
+        rule,
+        what in ACCEPTS[rule],
+    )
+
 
 MODELS = ("Llama-3.2-1B", "Llama-3.1-8B", "Qwen3-32B", "Llama-3.1-70B", "Llama-3.1-405B")
 """Models that the page offers beside that of its own case: dense ones, whose steps are counted by
@@ -131,7 +438,7 @@ class Shortlist:
     size: int
 
     @classmethod
-    def of(cls, run: TrainingRun, models: Iterable[str], sizes: Iterable[int]) -> "Shortlist":
+    def of(cls, run: TrainingRun, models: Iterable[str], sizes: Iterable[int]) -> Shortlist:
         """Those of several models on several numbers of chips; of this run also those that win on
         slower and faster networks.
         """
@@ -162,7 +469,7 @@ class Shortlist:
 
         case : `model` and `chips`
         """
-        row = choose(self.table, case.model, case.chips, otherwise="no layout fits")
+        row = quantity_choose(self.table, case.model, case.chips, otherwise="no layout fits")
         which = item(row.candidates, place)
         found = {
             field: item(values, which) if len(set(values)) > 1 else values[0]
@@ -177,7 +484,7 @@ class Offer:
 
     models : by name
     shortlist : layouts that win somewhere, of each model on each number of chips
-    speeds : what each accelerator reaches in each format, see `parallelism.chosen.machines`
+    speeds : what each accelerator reaches in each format, see `parallelism.model.machines`
     """
 
     models: Mapping[str, Transformer]
@@ -185,7 +492,7 @@ class Offer:
     speeds: Mapping[tuple[str, str], Mapping[str, Any] | str]
 
     @classmethod
-    def of(cls, run: TrainingRun, sizes: Iterable[int], precisions: Iterable[str]) -> "Offer":
+    def of(cls, run: TrainingRun, sizes: Iterable[int], precisions: Iterable[str]) -> Offer:
         """That of a run, on these numbers of chips and in these formats."""
         models = offered(run.model.name)
         chips = [run.chip, *(accelerator(name) for name in ACCELERATORS if name != run.chip.name)]

@@ -2,6 +2,8 @@
 whose footprint was published.
 """
 
+from __future__ import annotations
+
 from math import nan
 from typing import Any
 

@@ -4,6 +4,8 @@ the words for their columns.
 Times are those of the rules; all else is derived, not an official MLPerf metric.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any

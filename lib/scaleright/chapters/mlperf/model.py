@@ -4,19 +4,15 @@ columns.
 Every figure per accelerator is derived, not an official MLPerf metric.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Self
 
 import pandas as pd
 
-from scaleright.mlperf.compare import (
-    CELL,
-    drift,
-    entry,
-    submissions,
-    summary,
-)
+from scaleright.mlperf.compare import CELL, drift, entry, submissions, summary
 from scaleright.mlperf.gains import METRICS, gain_ratio, generation_gains, range_test
 from scaleright.mlperf.results import comparable, submission
 from scaleright.mlperf.trends import (
