@@ -10,8 +10,7 @@ import pandas as pd
 import vl_convert
 from scaleright import charts
 from scaleright.chapters.buy_or_rent.page import boundary
-from scaleright.charts.market import scatter, timeline
-from scaleright.charts.spreads import spread
+from scaleright.charts.market import scatter, spread, timeline
 from scaleright.outputs import VEGALITE_MIME
 from scaleright.quantity import given
 from scaleright.ranges import Ends

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.engine_steps import engine_step
 from scaleright.inference.lengths import Load
+from scaleright.inference.serving import engine_step
 
 
 class Simulated(NamedTuple):

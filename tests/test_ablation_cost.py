@@ -20,7 +20,14 @@ from scaleright.costs.experiments import (
     whole_runs_in_turn,
     whole_runs_trained,
 )
-from scaleright.decisions.ablation import (
+from scaleright.decisions.ablation_evidence import (
+    agreement,
+    judged,
+    per_tenfold,
+    published,
+    transfers,
+)
+from scaleright.decisions.ablation_study import (
     best_kept,
     better_seen,
     decided_right,
@@ -29,13 +36,6 @@ from scaleright.decisions.ablation import (
     power_reached,
     seeds_needed,
     two_sided,
-)
-from scaleright.decisions.ablation_evidence import (
-    agreement,
-    judged,
-    per_tenfold,
-    published,
-    transfers,
 )
 
 cuts = st.integers(0, 4).map(float)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from scaleright.chapters.buy_or_rent.model import source_branch as of_the_document
-from scaleright.chapters.plan import fleets as plan_fleets
 from scaleright.chapters.plan import service_page as plan_service
+from scaleright.chapters.plan.hardware import Fleets
 from scaleright.chapters.plan.model import plan
 from scaleright.costs.day_choices import DayChoices
 from scaleright.decisions.build_buy import (
@@ -123,7 +123,7 @@ def test_a_room_bears_a_few_cards_and_nothing_that_is_made_for_servers(ways):
 
 def test_renting_costs_what_the_day_says(ways):
     of = Workload(model=MODELS[0], requests_per_day=1e6, accelerator=CHIPS[0])
-    fleets = plan_fleets.Fleets.of(of, MODELS[0], (CHIPS[0],))
+    fleets = Fleets.of(of, MODELS[0], (CHIPS[0],))
     row = {"accelerator": CHIPS[0], "contract": CASE["contract"]}
     there = fleets.at({"usd": fleets.ways.one.bill.best[1]}, row)["usd"]
     assert evaluate([ways.usd[RENT]], {})[0] == pytest.approx(365.25 * there)
@@ -196,7 +196,7 @@ def test_a_base_with_an_api_beyond_it_has_the_size_that_costs_least(chip, spare)
     it stands.
     """
     of = Workload(model=MODELS[0], requests_per_day=1.0, peak_to_mean=2.5, accelerator=chip)
-    one = plan_fleets.Fleets.of(replace(of, spare_engines=spare), MODELS[0], (chip,)).ways.one
+    one = Fleets.of(replace(of, spare_engines=spare), MODELS[0], (chip,)).ways.one
     for per_day, asks in ((1e5, 150.0), (3e6, 2900.0), (3e6, 1e6)):
         case = {"chip": chip, "under": "reserved", "requests_per_day": per_day}
         spill = OwnedBase.of(one.own, one.fleet, one.rents, 0.0, asks * 365.25)
@@ -216,7 +216,7 @@ def test_a_base_of_ones_own_has_the_size_that_costs_least(chip, owned):
     """Of all sizes, none and all too; and with one chip more of one's own no way costs more."""
     of = Workload(model=MODELS[0], requests_per_day=1.0, peak_to_mean=2.5, accelerator=chip)
     have = [replace(of, owned=chip, owned_chips=many) for many in (owned, owned + 1)]
-    less, more = (plan_fleets.Fleets.of(one, MODELS[0], (chip,)).ways.one for one in have)
+    less, more = (Fleets.of(one, MODELS[0], (chip,)).ways.one for one in have)
     tried = OwnedBase.of_so_many(given("engines", 1.0), less.own, less.fleet, less.rents, owned)
     for per_day in (2e5, 3e6):
         case = {"chip": chip, "under": "reserved", "requests_per_day": per_day}

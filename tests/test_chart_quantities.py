@@ -12,9 +12,8 @@ import vl_convert
 from ownership_samples import CARD
 from scaleright import charts
 from scaleright.chapters.buy_or_rent.model import QUESTIONS, deployment, tree
-from scaleright.charts.dots import dots
 from scaleright.charts.intervals import intervals
-from scaleright.charts.spreads import spread
+from scaleright.charts.market import dots, spread
 from scaleright.claims import ledger, stored
 from scaleright.ops import where
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, VEGALITE_MIME

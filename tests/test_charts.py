@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from scaleright import charts, quantity
 from scaleright.chapters.buy_or_rent.page import boundary
 from scaleright.charts import theme
-from scaleright.charts.market import scatter, timeline
-from scaleright.charts.spreads import spread
+from scaleright.charts.market import scatter, spread, timeline
 from scaleright.outputs import VEGALITE_MIME
 from scaleright.ranges import Ends
 

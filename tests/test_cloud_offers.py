@@ -14,8 +14,8 @@ from scaleright.chapters.gpu_prices.model import (
     cloud_options,
     egress_by_segment,
 )
-from scaleright.costs.rent import cloud_usd_per_month
-from scaleright.costs.serving_doubts import LOAD, RENT
+from scaleright.costs.break_even import cloud_usd_per_month
+from scaleright.costs.serving import LOAD, RENT
 from scaleright.press import Book
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given

@@ -16,18 +16,20 @@ from scaleright.chapters.cluster_efficiency.evidence import judged, judged_clust
 from scaleright.chapters.cluster_efficiency.model import LEVEL, ClusterDoubts, Curve
 from scaleright.claims import ledger
 from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, WAYS, grid_of
-from scaleright.costs.clusters import goodput, mtbf_hours
-from scaleright.costs.platforms import FREE
+from scaleright.costs.platforms import FREE, goodput, mtbf_hours
 from scaleright.costs.pretraining import reliability, run_chip_hours
-from scaleright.costs.shared_clusters import waiting_days
 from scaleright.costs.whole_runs import whole_runs
-from scaleright.decisions import cluster_limits
 from scaleright.decisions.cluster_efficiency import (
     Efficiency,
+    case_of,
     cost_with_time,
     ends_of_batches,
     hours_with_time,
+    require_checkpoints,
+    require_fit,
+    require_in_time,
     usd_per_day_saved,
+    waiting_days,
 )
 from scaleright.quantity import evaluate
 from scaleright.scaling_laws.batches import MORE, laws, published_batch, tokens_over_least
@@ -335,42 +337,42 @@ def _case(**changed):
     }
     values |= {"shared_load": 0.0, "shared_chips": 65536, "job_days": 3.0}
     batch = changed.pop("batch", FREE)
-    return cluster_limits.case_of(MODEL, CHIP, batch, (None,) * 3, 0.0, values | changed)
+    return case_of(MODEL, CHIP, batch, (None,) * 3, 0.0, values | changed)
 
 
 def test_a_deadline_that_a_larger_batch_would_meet_is_said_to_be_bound_by_the_batch():
     with pytest.raises(ValueError, match=r"keeps no more chips busy; one of 64M tokens"):
-        cluster_limits.require_in_time(_case(batch="1M"), 60.0)
+        require_in_time(_case(batch="1M"), 60.0)
 
 
 def test_a_deadline_that_nothing_meets_says_what_it_would_take():
     case = _case()
     with pytest.raises(ValueError, match="allow so many days, or train on fewer tokens") as refused:
-        cluster_limits.require_in_time(case, 1.0)
+        require_in_time(case, 1.0)
     days = float(str(refused.value).split("the soonest is ")[1].split(" days")[0])
-    cluster_limits.require_in_time(case, days)
+    require_in_time(case, days)
 
 
 def test_a_cluster_too_small_for_the_model_names_the_fewest_chips_that_hold_it():
     with pytest.raises(ValueError, match="the fewest on which one does are 16"):
-        cluster_limits.require_fit(MODEL, CHIP, 8, FREE)
-    cluster_limits.require_fit(MODEL, CHIP, 16, FREE)
+        require_fit(MODEL, CHIP, 8, FREE)
+    require_fit(MODEL, CHIP, 16, FREE)
 
 
 def test_a_batch_too_small_for_the_cluster_names_the_most_chips_it_keeps_busy():
     with pytest.raises(ValueError, match="the most that such a batch keeps busy are"):
-        cluster_limits.require_fit(MODEL, CHIP, 65536, "1M")
+        require_fit(MODEL, CHIP, 65536, "1M")
 
 
 def test_a_checkpoint_rarer_than_failures_is_refused_with_the_best_interval():
     with pytest.raises(ValueError, match=r"write one every .* minutes, the best"):
-        cluster_limits.require_checkpoints(65536, (None,) * 3, 120.0)
-    cluster_limits.require_checkpoints(65536, (None,) * 3, 0.0)
+        require_checkpoints(65536, (None,) * 3, 120.0)
+    require_checkpoints(65536, (None,) * 3, 0.0)
 
 
 def test_a_job_that_keeps_nothing_names_the_most_chips_that_keep_more():
     with pytest.raises(ValueError, match="chips keep more"):
-        cluster_limits.require_checkpoints(65536, (500.0, 1800.0, 7200.0), 0.0)
+        require_checkpoints(65536, (500.0, 1800.0, 7200.0), 0.0)
 
 
 def test_claims_on_clusters_are_recomputed():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import market
 from scaleright.chapters.gpu_prices.model import ON_DEMAND, cloud_options, egress_by_segment
-from scaleright.costs.rent import cloud_usd_per_month
+from scaleright.costs.break_even import cloud_usd_per_month
 from scaleright.market.compare import index_agreement, price_ends, require_card
 
 CARDS = pd.DataFrame(

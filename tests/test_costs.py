@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scaleright import market, power, quantity, ranges
 from scaleright.catalog import accelerator
 from scaleright.costs import break_even as even
-from scaleright.costs import own, owned_hours, rent
+from scaleright.costs import break_even as rent
+from scaleright.costs import owned_hours
 from scaleright.costs import uncertainty as doubt
 from scaleright.costs.owned_hours import OwnedHour, owned_rows, owned_terms
 from scaleright.costs.ownership import (
@@ -49,7 +50,7 @@ OWNED = dict(
 
 @given(**OWNED)
 def test_parts_of_owning_add_up_and_none_is_negative(**terms):
-    bill = own.owned_usd_per_year(
+    bill = even.owned_usd_per_year(
         **terms,
         facility_usd_per_year=10.0,
         maintenance_share=0.05,
@@ -62,12 +63,12 @@ def test_parts_of_owning_add_up_and_none_is_negative(**terms):
 
 @given(rate=st.floats(1e-7, 0.5), span=years)
 def test_capital_makes_later_money_worth_less(rate, span):
-    assert own.annuity_years(rate, span) < own.annuity_years(0.0, span) == span
+    assert even.annuity_years(rate, span) < even.annuity_years(0.0, span) == span
 
 
 @given(rate=st.floats(1e-6, 1e-4), span=years)
 def test_the_annuity_of_nearly_free_capital_is_nearly_the_years(rate, span):
-    assert own.annuity_years(rate, span) == pytest.approx(span, rel=1e-3)
+    assert even.annuity_years(rate, span) == pytest.approx(span, rel=1e-3)
 
 
 @given(
@@ -92,8 +93,8 @@ def test_the_two_views_of_breaking_even_agree(price, resale, span, running, rate
     over those years.
     """
     today = even.owned_until_usd(12 * span, price, max(resale, 1e-6), span, running, rate)
-    yearly = own.fixed_usd_per_year(price, max(resale, 1e-6), span, rate) + running
-    assert today == pytest.approx(yearly * own.annuity_years(rate, span), rel=1e-6)
+    yearly = even.fixed_usd_per_year(price, max(resale, 1e-6), span, rate) + running
+    assert today == pytest.approx(yearly * even.annuity_years(rate, span), rel=1e-6)
 
 
 @given(price=st.floats(100, 1e5), saving=st.floats(-100, 1e4), rate=rates)
@@ -339,7 +340,7 @@ def test_a_new_chip_keeps_the_stated_resale_shares(setting, ages):
     kept, *wear = (factors[name] for name in ("value_kept_per_year", "early_wear", "late_wear"))
     for age in ages:
         share = market.cost_factor(f"resale_share_after_{age}_years", setting).best
-        assert own.resale_share(kept, 0.0, float(age), *wear) == pytest.approx(share)
+        assert even.resale_share(kept, 0.0, float(age), *wear) == pytest.approx(share)
 
 
 @given(
@@ -351,9 +352,9 @@ def test_a_new_chip_keeps_the_stated_resale_shares(setting, ages):
     late=st.floats(0, 4),
 )
 def test_selling_twice_loses_what_one_owner_loses(kept, age, first, then, early, late):
-    left = own.resale_share(kept, age, first, early, late)
-    left *= own.resale_share(kept, age + first, then, early, late)
-    assert left == pytest.approx(own.resale_share(kept, age, first + then, early, late))
+    left = even.resale_share(kept, age, first, early, late)
+    left *= even.resale_share(kept, age + first, then, early, late)
+    assert left == pytest.approx(even.resale_share(kept, age, first + then, early, late))
 
 
 def test_an_old_chip_has_less_left_than_a_new_one():

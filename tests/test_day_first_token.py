@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scaleright.inference.day import DayEngine, Traffic
 from scaleright.inference.engine_events import Engine, Request, Steps
 from scaleright.inference.engine_tables import engines_in
-from scaleright.inference.reading_queue import late_reading_wait_s, reading_wait_s
+from scaleright.inference.first_token import late_reading_wait_s, reading_wait_s
 from scaleright.inference.serving import steady
 from scaleright.inference.traffic import hour_of, load_of, trace_terms
 

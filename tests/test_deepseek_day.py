@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scaleright.catalog import fact
 from scaleright.chapters.serving_accuracy import evidence as day
 from scaleright.inference.deployment import check, valid
-from scaleright.inference.engine_steps import engine_step
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import weights_per_chip
+from scaleright.inference.serving import engine_step
 
 
 def test_the_published_figures_agree_with_each_other():

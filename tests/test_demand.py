@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
-from scaleright.costs.serving_doubts import load_spread
+from scaleright.costs.serving import load_spread
 from scaleright.inference.day import Traffic, day_fleet
 from scaleright.inference.demand import (
     FIRST_TOKEN_S,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from chapter_cells import computed, shared
 from scaleright import charts
-from scaleright.costs.serving_doubts import LOAD, RENT
+from scaleright.costs.serving import LOAD, RENT
 from scaleright.costs.uncertainty import DISCOUNT, USE
 from scaleright.decisions.serving_options import PAID
 from scaleright.decisions.two_chips import PRICE, SPEED

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.chapters.sustainability import efficiency as eco
-from scaleright.costs.serving_doubts import LOAD
+from scaleright.costs.serving import LOAD
 from scaleright.footprint import (
     Footprint,
     Machine,

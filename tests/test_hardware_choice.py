@@ -21,16 +21,19 @@ from scaleright.chapters.hardware_compare.model import (
     published_speeds,
 )
 from scaleright.costs.fastest_steps import SIZES
-from scaleright.costs.serving_doubts import LOAD, RENT, load_spread
+from scaleright.costs.serving import LOAD, RENT, load_spread
+from scaleright.decisions import hardware_candidates as hardware_tables
 from scaleright.decisions import hardware_choice as hw
-from scaleright.decisions import hardware_tables
 from scaleright.decisions.hardware_candidates import (
+    HardwareTables,
     candidate_rows,
     candidates,
     considered,
+    require_pace,
+    serves,
+    serving_chips,
+    training_rows,
 )
-from scaleright.decisions.hardware_tables import HardwareTables, serves, serving_chips
-from scaleright.decisions.hardware_training import require_pace, training_rows
 from scaleright.decisions.two_chips import PRICE, SPEED, ChipDoubts, spread_apart
 from scaleright.inference.lengths import Load
 from scaleright.market import contracts, hour

@@ -13,8 +13,7 @@ from scaleright.inference.disaggregation import disaggregated
 from scaleright.inference.engine_tables import curve_at, figures
 from scaleright.inference.formats import usual_format
 from scaleright.inference.lengths import Load
-from scaleright.inference.nodes import engines
-from scaleright.inference.pacing import fastest
+from scaleright.inference.nodes import engines, fastest
 from scaleright.inference.serving import slots, steady
 from scaleright.inference.splits import reader_like, reads_apart
 

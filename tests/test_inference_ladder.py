@@ -21,12 +21,10 @@ from scaleright.decisions.inference_ladder import inference_ladder, rungs_of_sou
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, chips, fleet_chips, groups, whole_groups
-from scaleright.inference.lengths import Load
+from scaleright.inference.formats import quality_loss
+from scaleright.inference.lengths import Load, Speculation
 from scaleright.inference.levers import LEVERS, by_order, climb
-from scaleright.inference.nodes import engines_like
-from scaleright.inference.pacing import fastest
-from scaleright.inference.quality import quality_loss
-from scaleright.inference.speculation import Speculation
+from scaleright.inference.nodes import engines_like, fastest
 from scaleright.inference.splits import reads_apart
 from scaleright.press import Book, execute
 

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.collectives import network
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.engine import EXPANDED_SHARE, quick_all_reduce_seconds
 from scaleright.inference.phases import (
+    EXPANDED_SHARE,
     KINDS,
     StepSeconds,
+    quick_all_reduce_seconds,
     step_parts,
     step_seconds,
+    waited_kernels,
 )
-from scaleright.inference.slowest import waited_kernels
 from scaleright.roofline import MEMORY_SHARE, speeds
 from scaleright.transformer import decode_bytes_per_step, kv_bytes_per_token
 

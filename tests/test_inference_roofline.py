@@ -17,8 +17,8 @@ from scaleright.inference.curves import curves
 from scaleright.inference.demand import requests_of
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.lengths import Load
-from scaleright.inference.server import require_server
 from scaleright.inference.serving import steady
+from scaleright.inference.splits import require_server
 from scaleright.market import STEADY, listed_hour
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer

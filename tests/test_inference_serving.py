@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.engine_steps import engine_step
 from scaleright.inference.first_token import AHEAD, FRONT_S, TOKENIZED_S, front_s
-from scaleright.inference.lengths import Load
-from scaleright.inference.serving import steady
-from scaleright.inference.speculation import Speculation, tokens_per_step
+from scaleright.inference.lengths import Load, Speculation, tokens_per_step
+from scaleright.inference.serving import engine_step, steady
 
 
 @settings(max_examples=60)

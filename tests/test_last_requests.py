@@ -10,9 +10,8 @@ from engine_cases import LLAMA
 from engine_simulated import simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scaleright.inference.last_requests import EVEN, drawn, thinning
 from scaleright.inference.lengths import Load
-from scaleright.inference.serving import offline, steady
+from scaleright.inference.serving import EVEN, drawn, offline, steady, thinning
 
 ALONE = replace(LLAMA, software="SGLang 0.5.9")
 

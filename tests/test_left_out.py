@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from scaleright.chapters.plan.fleets import Fleets
+from scaleright.chapters.plan.hardware import Fleets
 from scaleright.chapters.plan.model import plan
 from scaleright.chapters.plan.study_ways import NODES, Question, clusters
 from scaleright.costs.cluster_grid import WAYS as BATCHED

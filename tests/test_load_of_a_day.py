@@ -13,7 +13,6 @@ from scaleright.chapters.load_of_a_day.simulated import Rules, simulated
 from scaleright.inference.day import seats_needed
 from scaleright.inference.engine_events import Request, Steps
 from scaleright.inference.engine_tables import engines_in
-from scaleright.inference.paid_engines import whole_engines
 from scaleright.inference.traffic import (
     NINETEEN_OF_TWENTY,
     TRACES,
@@ -25,6 +24,7 @@ from scaleright.inference.traffic import (
     load_at,
     load_of,
     requests,
+    whole_engines,
 )
 
 from refresh import traces

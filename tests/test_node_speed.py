@@ -15,9 +15,8 @@ from scaleright.inference.engine_tables import writing_seconds
 from scaleright.inference.formats import offered, usual_format
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, node_speed
-from scaleright.inference.nodes import engines
-from scaleright.inference.pacing import fastest
-from scaleright.inference.server import SOFTWARE
+from scaleright.inference.nodes import engines, fastest
+from scaleright.inference.splits import SOFTWARE
 from scaleright.quantity import evaluate, given
 from scaleright.transformer import decode_step
 

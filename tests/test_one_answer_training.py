@@ -16,8 +16,7 @@ from scaleright.chapters.parallelism.model import SIMPLER_WITHIN, choose
 from scaleright.chapters.parallelism.tables import networks_of, run_of
 from scaleright.costs import fastest_steps, training_fleet
 from scaleright.costs.cluster_grid import CLUSTERS
-from scaleright.costs.clusters import cluster_chips, goodput
-from scaleright.costs.platforms import BATCHES, FREE, best_step
+from scaleright.costs.platforms import BATCHES, FREE, best_step, cluster_chips, goodput
 from scaleright.costs.pretraining import STEP_PARTS, reliability, run_chip_hours
 from scaleright.costs.training_fleet import left_out
 from scaleright.costs.whole_runs import whole_runs

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scaleright import catalog
-from scaleright.validation import problems, serving, serving_cases
+from scaleright.validation import serving, serving_cases
 from scaleright.validation.kinds import KINDS, validate
+from scaleright.validation.report import MOST_SHOWN
 
 ROWS = {
     "training": {
@@ -242,7 +243,7 @@ def test_all_problems_are_told_at_once_and_many_are_counted(tmp_path):
     ]
     many = [ROWS["training"] | {"measured_step_s": -n} for n in range(100)]
     lines = refusal("training", written(tmp_path, *many)).splitlines()
-    assert len(lines) == problems.MOST_SHOWN + 1
+    assert len(lines) == MOST_SHOWN + 1
     assert lines[-1] == "mine.csv: 100 problems on 100 lines; the first 20 are above"
 
 

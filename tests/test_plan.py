@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from chapter_cells import BOOK, Run, computed, page
-from scaleright.chapters.plan import fleets as plan_fleets
-from scaleright.chapters.plan.hardware import Compared
+from scaleright.chapters.plan.hardware import Compared, Fleets
 from scaleright.chapters.plan.model import WholePlan, plan
+from scaleright.costs.ownership import REGIONS
 from scaleright.costs.platforms import BATCHES
-from scaleright.costs.regional_power import REGIONS
 from scaleright.decisions import plan_runs, plan_tuning, plan_workload
 from scaleright.decisions.plan_parts import STEPS, Asked
 from scaleright.decisions.plan_workload import DECLARED, TRACE_COLUMNS, Workload, read_trace
@@ -306,7 +305,7 @@ def test_what_is_owned_already_is_cheaper_than_buying_it():
 @pytest.mark.long
 def test_longer_requests_are_worth_more_of_the_trace():
     of = Workload(requests_per_day=1e5, input_tokens=4000, output_tokens=800)
-    found = plan_fleets.Fleets.of(of, "Llama-3.1-8B", ("H100 SXM", "L40S"))
+    found = Fleets.of(of, "Llama-3.1-8B", ("H100 SXM", "L40S"))
     assert all(worth > 2 for worth in found.equal.values())
 
 

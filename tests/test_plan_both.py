@@ -6,8 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from scaleright.chapters.plan.both_page import NOTHING, both, served
-from scaleright.chapters.plan.page import OwnPlan
+from scaleright.chapters.plan.page import NOTHING, OwnPlan, both, served
 from scaleright.quantity import evaluate, given
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from chapter_cells import computed
 from scaleright import catalog
-from scaleright.chapters.plan.model import plan
-from scaleright.chapters.plan.rows import open_row, plan_rows
-from scaleright.costs.regional_power import power_price
+from scaleright.chapters.plan.model import open_row, plan, plan_rows
+from scaleright.costs.ownership import power_price
 from scaleright.decisions.build_buy import HYBRID, SPILL
 from scaleright.decisions.plan_workload import IN_REGION, Workload
 from scaleright.market import BEST

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright.catalog import accelerators, model, table
-from scaleright.costs.clusters import CARDS, in_server
+from scaleright.costs.platforms import CARDS, in_server
 from scaleright.costs.post_training import (
     Round,
     engine_steps,

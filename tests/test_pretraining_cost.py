@@ -13,15 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, quantity
 from scaleright.claims import ledger, verdicts
-from scaleright.costs import (
-    fastest_steps,
-    platforms,
-    pretraining,
-    pretraining_doubts,
-    pretraining_run,
-)
+from scaleright.costs import fastest_steps, platforms, pretraining, pretraining_run
 from scaleright.costs import whole_runs as stored_runs
-from scaleright.costs.clusters import goodput
+from scaleright.costs.platforms import goodput
 from scaleright.costs.pretraining import (
     STEP_PARTS,
     pretraining_usd,
@@ -309,11 +303,11 @@ def test_a_model_that_no_layout_fits_has_no_step_there():
 
 def test_a_job_that_fails_all_the_time_keeps_nothing():
     usual = SimpleNamespace(**reliability())
-    assert pretraining_doubts.kept_share(usual, 16384) == goodput(16384, **reliability())
+    assert pretraining_run.kept_share(usual, 16384) == goodput(16384, **reliability())
     often = SimpleNamespace(
         **reliability() | {"chip_hours_per_interruption": 500, "restart_s": 7200}
     )
-    assert np.isnan(pretraining_doubts.kept_share(often, 16384))
+    assert np.isnan(pretraining_run.kept_share(often, 16384))
 
 
 @pytest.mark.parametrize("owned", [True, False])

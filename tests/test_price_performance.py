@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.costs import price_performance as pp
-from scaleright.costs.rent import compute_usd
+from scaleright.costs.break_even import compute_usd
 
 price, flops, shares = st.floats(0.05, 50), st.floats(1e12, 1e16), st.floats(0.01, 1)
 

@@ -19,7 +19,7 @@ from scaleright.inference.curves import Curve, curves
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import curve_at, figures
 from scaleright.inference.lengths import Load
-from scaleright.inference.pacing import fastest
+from scaleright.inference.nodes import fastest
 from scaleright.ops import where
 from scaleright.quantity import Quantity, at, choose, compiled, evaluate, given, least, look_up
 from scaleright.quantity.graph import _NODES, in_order, parameter

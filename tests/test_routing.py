@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright.decisions import routing
-from scaleright.decisions.routing_ways import Check, Tier, Traffic, alone, cascade, routed
+from scaleright.decisions.routing import Check, Tier, Traffic, alone, cascade, routed
 
 shares = st.floats(0.02, 0.98)
 prices = st.floats(1e-5, 10.0)

@@ -14,8 +14,8 @@ from scaleright.chapters.model_routing import evidence
 from scaleright.chapters.model_routing.model import best_way, model_names, shortfall
 from scaleright.costs.tokens import request_usd
 from scaleright.decisions import routing_tiers as of_tiers
+from scaleright.decisions.routing import Check, Tier, Traffic, Way, frontier
 from scaleright.decisions.routing_tiers import LEVELS, NAMES, STEPS, Tiers, success_rates, ways_of
-from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, frontier
 from scaleright.market import api_price, asked_tokens, closed_models, hour
 from scaleright.quantity import evaluate, given
 from scaleright.rules import RULES

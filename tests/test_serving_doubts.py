@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from scaleright.costs.serving import Serving
-from scaleright.costs.serving_doubts import break_even_range
+from scaleright.costs.serving import Serving, break_even_range
 from scaleright.quantity import evaluate, given
 
 CASE = {"utilization": 0.4, "contract": "on demand", "rent_usd_per_hour": 0.0}

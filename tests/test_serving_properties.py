@@ -14,10 +14,9 @@ from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference import phases
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment, check, formats_of
-from scaleright.inference.engine import Machine
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.lengths import Load
-from scaleright.inference.phases import step_seconds
+from scaleright.inference.phases import Machine, step_seconds
 from scaleright.inference.serving import room, steady
 from scaleright.inference.slowdowns import slowdowns
 

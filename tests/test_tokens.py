@@ -12,7 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from ownership_samples import CARD
 from scaleright import market
-from scaleright.costs import rent, tokens
+from scaleright.costs import tokens
+from scaleright.costs.break_even import rent_usd_per_year
 from scaleright.costs.token_offers import paid_tokens
 from scaleright.power import energy_kwh_per_year
 from scaleright.quantity import evaluate
@@ -162,7 +163,7 @@ def test_the_full_hour_of_an_api_is_a_rent():
     bill.
     """
     hourly = tokens.usd_per_full_hour(1000.0, 0.8)
-    assert rent.rent_usd_per_year(hourly, 24.0) == pytest.approx(0.8 * 1000 * 3600 * 8766 / 1e6)
+    assert rent_usd_per_year(hourly, 24.0) == pytest.approx(0.8 * 1000 * 3600 * 8766 / 1e6)
 
 
 def test_the_cheapest_host_is_the_least_of_those_that_take_the_request():

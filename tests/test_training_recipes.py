@@ -10,11 +10,10 @@ from dataclasses import replace
 import pytest
 from scaleright import catalog
 from scaleright.catalog import table
-from scaleright.training.experts import exchange_seconds
 from scaleright.training.hiding import EXCHANGE_OVERLAP
-from scaleright.training.layer_parts import layer_seconds
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.machine import COMPUTE, MODULES, Machine, Stack
+from scaleright.training.parts import exchange_seconds, layer_seconds
 from scaleright.training.slowdowns import Slowdowns, families, slowdowns, stack
 from scaleright.training.step import step_time
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scaleright import catalog
 from scaleright.collectives import START_S, network
-from scaleright.training.layer_parts import layer_seconds
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.machine import Machine, Stack
-from scaleright.training.parts import KINDS, work
+from scaleright.training.parts import APART, KINDS, layer_seconds, slowest, work
 from scaleright.training.slowdowns import Slowdowns, borrowed, interval, slowdowns, stack
 from scaleright.training.step import (
     estimate,
@@ -21,7 +20,6 @@ from scaleright.training.step import (
     step_time,
     tokens_per_s_per_chip,
 )
-from scaleright.training.stragglers import APART, slowest
 
 GPT3 = TrainingRun(
     catalog.model("GPT-3 175B (Megatron)"),

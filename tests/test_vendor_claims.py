@@ -29,7 +29,7 @@ from scaleright.chapters.vendor_claims.model import (
 )
 from scaleright.claims import ledger, verdicts
 from scaleright.claims import vendor as claimed
-from scaleright.costs.serving_doubts import RENT
+from scaleright.costs.serving import RENT
 from scaleright.press import Book, execute
 from scaleright.press.execute import answer
 from scaleright.press.texts import declared

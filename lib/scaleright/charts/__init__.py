@@ -24,9 +24,9 @@ from scaleright.charts.marks import (
     bars,
     lines,
     rule,
+    stacked_parts,
 )
 from scaleright.charts.render import show
-from scaleright.charts.stacks import stacked_parts
 from scaleright.charts.sureness import predicted_vs_measured, tornado
 from scaleright.charts.tables import (
     at_defaults,

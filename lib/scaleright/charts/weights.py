@@ -1,5 +1,5 @@
 """In which format a model is served, why, and what that costs in quality: said alike on every
-page. Weights are those of `inference.weights`, as they come.
+page. Weights are those of `inference.formats`, as they come.
 """
 
 from __future__ import annotations

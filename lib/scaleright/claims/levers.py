@@ -16,9 +16,9 @@ from scaleright.claims.verdicts import Condition, Origin, Recomputed, looked_up,
 from scaleright.decisions.inference_ladder import rungs_of_source
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, groups
+from scaleright.inference.formats import published_losses
 from scaleright.inference.lengths import Load
 from scaleright.inference.levers import climb
-from scaleright.inference.quality import published_losses
 
 SERVED = (("Llama-3.1-8B", "H100 SXM"), ("Llama-3.1-70B", "B200"))
 LOAD = Load(1150, 210, input_cv=1.0, output_cv=1.0)

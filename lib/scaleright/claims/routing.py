@@ -17,9 +17,8 @@ from scaleright.chapters.model_routing.evidence import (
 )
 from scaleright.claims.verdicts import Condition, Recomputed, span
 from scaleright.costs.tokens import request_usd
-from scaleright.decisions.routing import routed_saving
+from scaleright.decisions.routing import Check, Tier, Traffic, Way, alone, cascade, routed_saving
 from scaleright.decisions.routing_tiers import LEVELS, VERDICT_TOKENS, success_rates
-from scaleright.decisions.routing_ways import Check, Tier, Traffic, Way, alone, cascade
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, node_speed
 from scaleright.market import asked_tokens, hour

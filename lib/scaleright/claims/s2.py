@@ -13,8 +13,12 @@ from scaleright import transformer
 from scaleright.catalog import accelerator, model, table
 from scaleright.claims.ledger import stated
 from scaleright.claims.verdicts import Condition, Recomputed, looked_up, point, span
-from scaleright.costs.break_even import break_even_hours_per_day, payback_months
-from scaleright.costs.own import fixed_usd_per_year, installed_usd
+from scaleright.costs.break_even import (
+    break_even_hours_per_day,
+    fixed_usd_per_year,
+    installed_usd,
+    payback_months,
+)
 from scaleright.costs.ownership import Ownership
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.memory import largest_batch

@@ -18,7 +18,7 @@ from scaleright.chapters.scaling_math.model import (
 )
 from scaleright.claims.ledger import stated
 from scaleright.claims.verdicts import Condition, Origin, Recomputed, Slip, looked_up, point, span
-from scaleright.costs.rent import compute_usd
+from scaleright.costs.break_even import compute_usd
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR, SECONDS_PER_YEAR, WATTS_PER_KILOWATT
 
 GPT3, A100 = "GPT-3 175B", "A100 SXM 80GB"

@@ -10,8 +10,7 @@ from typing import Any
 from scaleright.catalog import fact, table
 from scaleright.claims.errors import Error, of_ratio, widened
 from scaleright.claims.verdicts import Condition, Recomputed, span
-from scaleright.costs.clusters import goodput
-from scaleright.costs.platforms import best_step
+from scaleright.costs.platforms import best_step, goodput
 from scaleright.costs.pretraining import (
     STEP_PARTS,
     reliability,

@@ -26,7 +26,7 @@ from scaleright.chapters.vendor_claims.model import (
 from scaleright.claims.errors import widened
 from scaleright.claims.utilization import traces
 from scaleright.claims.verdicts import Condition, Origin, Recomputed, point, span
-from scaleright.costs.own import installed_usd
+from scaleright.costs.break_even import installed_usd
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.tokens import mix_usd_per_million
 from scaleright.inference.deployment import Deployment

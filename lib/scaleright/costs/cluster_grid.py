@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from scaleright.catalog import accelerator, model, remembered, shared
-from scaleright.costs.clusters import cluster_chips, format_on
 from scaleright.costs.fastest_steps import (
     COLUMNS,
     PRECISIONS,
@@ -19,7 +18,7 @@ from scaleright.costs.fastest_steps import (
     table_key,
 )
 from scaleright.costs.platform_terms import trust
-from scaleright.costs.platforms import BATCHES
+from scaleright.costs.platforms import BATCHES, cluster_chips, format_on
 from scaleright.formulas import lookup, search
 from scaleright.ops import item
 from scaleright.quantity import Table, choose, look_up

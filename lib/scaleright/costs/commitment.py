@@ -7,7 +7,7 @@ wins if enough of the hours are used, and loses if on-demand prices fall under i
 from dataclasses import dataclass
 from typing import Any
 
-from scaleright.costs.serving_doubts import RENT, load_and_rent
+from scaleright.costs.serving import RENT, load_and_rent
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, Domain, closed_form
 from scaleright.information import Choice
 from scaleright.market import yearly_drift

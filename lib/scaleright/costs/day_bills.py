@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self
 
 from scaleright.costs.commitment import CHANGE, mean_price_over_first
 from scaleright.costs.day_choices import DayChoices
-from scaleright.costs.serving_doubts import load_spread
+from scaleright.costs.serving import load_spread
 from scaleright.costs.tokens import MILLION
 from scaleright.formulas import NON_NEGATIVE, POSITIVE, Domain, closed_form, lookup
 from scaleright.inference.day import DayFleet
-from scaleright.inference.paid_engines import FILL
+from scaleright.inference.traffic import FILL
 from scaleright.information import Choice
 from scaleright.market import BEST, CheapestAccelerator, Rents, unfixed, yearly_drift
 from scaleright.ops import exp, log, maximum, minimum, sqrt, where

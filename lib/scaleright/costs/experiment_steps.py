@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from scaleright.catalog import Accelerator, accelerator, model, remembered, shared, table
-from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.fastest_steps import COLUMNS, PRECISIONS, alike, fastest_on_all
 from scaleright.costs.platform_terms import trust
+from scaleright.costs.platforms import cluster_chips
 from scaleright.formulas import lookup, search
 from scaleright.ops import item
 from scaleright.quantity import Table, look_up

@@ -11,9 +11,15 @@ from typing import Any
 import numpy as np
 
 from scaleright.catalog import Accelerator, model, shared
-from scaleright.costs.clusters import cluster_chips, format_on
 from scaleright.costs.platform_terms import trust
-from scaleright.costs.platforms import BATCHES, FREE, layout_words, step_parts
+from scaleright.costs.platforms import (
+    BATCHES,
+    FREE,
+    cluster_chips,
+    format_on,
+    layout_words,
+    step_parts,
+)
 from scaleright.costs.whole_runs import BEST_QUARTER
 from scaleright.formulas import lookup, search
 from scaleright.ops import first_case, item, where

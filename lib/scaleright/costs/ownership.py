@@ -2,33 +2,33 @@
 catalog.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from scaleright.catalog import accelerator, fact, remembered, shared, table
 from scaleright.costs.break_even import (
-    break_even_hours_per_day,
-    break_even_usd_per_hour,
-    payback_months,
-)
-from scaleright.costs.own import (
     OVERHEADS,
     POWER,
     PURCHASE,
     USUAL_YEARS,
     OwnedCost,
     annuity_years,
+    break_even_hours_per_day,
+    break_even_usd_per_hour,
     fixed_usd_per_year,
     installed_usd,
     owned_usd_per_year,
+    payback_months,
+    rent_usd_per_year,
     resale_share,
 )
-from scaleright.costs.rent import rent_usd_per_year
 from scaleright.formulas import lookup
 from scaleright.market import cost_factor, electricity_price, rental_prices
 from scaleright.names import one_of
@@ -40,6 +40,7 @@ from scaleright.units import (
     MONTHS_PER_YEAR,
     WATTS_PER_KILOWATT,
     figure,
+    usd,
 )
 
 ELECTRICITY = {
@@ -234,8 +235,8 @@ def crew_usd_per_hour(most_watts: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class Ownership:
-    """Terms of owning one accelerator; units and meanings as in `costs.own`, its share of host,
-    network and storage included.
+    """Terms of owning one accelerator; units and meanings as in `costs.break_even`, its share of
+    host, network and storage included.
 
     busy_watts, idle_watts : what it draws, see `power.draw`; most_watts : a bound, what the site
     provides for it and is paid for by the kilowatt, see `power.most_watts` [W]
@@ -386,3 +387,76 @@ class Ownership:
             hours_per_day
         )
         return payback_months(self.price_usd, saving / MONTHS_PER_YEAR, self.cost_of_capital)
+
+
+# What a business pays for a kilowatt-hour where its machines stand, by region
+
+
+WORLD = "World"
+REGIONS = (
+    WORLD,
+    "United States",
+    "Canada",
+    "Brazil",
+    "United Kingdom",
+    "Ireland",
+    "France",
+    "Germany",
+    "Sweden",
+    "Poland",
+    "India",
+    "China",
+    "Japan",
+    "South Korea",
+    "Taiwan",
+    "Australia",
+)
+"""Where machines of a plan may stand."""
+_AMONG = {"Sweden": "Nordics", "Ireland": "European Union", "Poland": "European Union"}
+"""Countries without a price of their own, and the group of countries whose price is theirs."""
+
+
+class PowerPrice(NamedTuple):
+    """A price of electricity.
+
+    usd_per_kwh : [USD/kWh]
+    of : whose it is: the region, a group that it is of, or the world where none is listed
+    """
+
+    usd_per_kwh: float
+    of: str
+
+    def said(self, region: str) -> str:
+        """It in words, for machines in a region.
+
+        >>> PowerPrice(0.2, "Germany").said("Germany")
+        'electricity at $0.20 a kWh, the price for businesses (Germany)'
+        >>> PowerPrice(0.085, "Nordics").said("Sweden")
+        'electricity at $0.085 a kWh, the price for businesses (Nordics; Sweden has none listed)'
+        """
+        lacks = "" if self.of == region else f"; {region} has none listed"
+        price = f"electricity at {usd(self.usd_per_kwh)} a kWh, the price for businesses"
+        return f"{price} ({self.of}{lacks})"
+
+
+@lookup
+def power_price(region: str, setting: str) -> PowerPrice:
+    """What machines in a setting of a region typically pay: the price of the setting's sector, or
+    of other businesses where none of that sector is listed.
+
+    Raises
+    ------
+    LookupError : unknown setting.
+
+    >>> power_price("Germany", "colocation"), power_price("Sweden", "colocation").of
+    (PowerPrice(usd_per_kwh=0.2, of='Germany'), 'Nordics')
+    >>> power_price("Canada", "colocation").of
+    'World'
+    """
+    rows = table("electricity_prices")
+    listed = set(zip(rows["region"], rows["sector"], strict=True))
+    for of in (region, _AMONG.get(region, WORLD), WORLD):
+        for sector in (ELECTRICITY[setting][1], "industrial", "commercial"):
+            if (of, sector) in listed:
+                return PowerPrice(electricity_price(of, sector).best, of)
+    raise LookupError(f"electricity of {region}: no price of a business is listed")

@@ -5,8 +5,8 @@ far the model of a step is to be trusted.
 from typing import Any
 
 from scaleright.catalog import model, remembered, shared
-from scaleright.costs.clusters import CARDS, SETTING, cluster_chips, format_on
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
+from scaleright.costs.platforms import CARDS, SETTING, cluster_chips, format_on
 from scaleright.costs.pretraining import best_published_mfu
 from scaleright.formulas import lookup
 from scaleright.market import Hours

@@ -21,7 +21,7 @@ from scaleright.catalog import (
     shared,
     table,
 )
-from scaleright.costs.clusters import SETTING, cluster_chips
+from scaleright.costs.platforms import SETTING, cluster_chips
 from scaleright.formulas import (
     COUNT,
     FRACTION,

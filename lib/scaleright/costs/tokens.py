@@ -10,8 +10,7 @@ for.
 from dataclasses import dataclass
 from typing import Any
 
-from scaleright.costs.break_even import break_even_hours_per_day
-from scaleright.costs.own import POWER
+from scaleright.costs.break_even import POWER, break_even_hours_per_day
 from scaleright.formulas import FRACTION, NON_NEGATIVE, POSITIVE, SHARE, Breakdown, closed_form
 from scaleright.power import energy_kwh_per_year
 from scaleright.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR

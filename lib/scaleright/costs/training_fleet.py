@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from scaleright.catalog import accelerator, accelerators, model, remembered, shared
-from scaleright.costs.clusters import cluster_chips, goodput
+from scaleright.costs.break_even import compute_usd
 from scaleright.costs.fastest_steps import SIZES, fastest_steps, seconds_to_loss, usual_critical
 from scaleright.costs.platform_terms import trust
-from scaleright.costs.platforms import BATCHES
+from scaleright.costs.platforms import BATCHES, cluster_chips, goodput
 from scaleright.costs.pretraining import STEP_PARTS, cluster_chip, reliability, run_chip_hours
 from scaleright.costs.pretraining_run import Cheapest
-from scaleright.costs.rent import compute_usd
 from scaleright.costs.whole_runs import BEST_QUARTER, TYPICAL, whole_runs
 from scaleright.formulas import counting, lookup, search
 from scaleright.inference.demand import UNKNOWN, Demand, requests_of

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from scaleright.catalog import accelerator
+from scaleright.costs.break_even import rent_usd_per_year
 from scaleright.costs.ownership import (
     ELECTRICITY,
     ENDS,
@@ -23,8 +24,7 @@ from scaleright.costs.ownership import (
     stands,
     years_since_release,
 )
-from scaleright.costs.rent import rent_usd_per_year
-from scaleright.costs.serving_doubts import load_spread
+from scaleright.costs.serving import load_spread
 from scaleright.formulas import lookup
 from scaleright.information import Choice, spread_between
 from scaleright.market import PaidHour, electricity_price, fixed_years, yearly_drift

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from scaleright.catalog import Accelerator, model, remembered, shared
-from scaleright.costs.clusters import cluster_chips, in_server
+from scaleright.costs.platforms import cluster_chips, in_server
 from scaleright.formulas import search
 from scaleright.ops import item, maximum, minimum, where
 from scaleright.order import noiseless

@@ -10,7 +10,7 @@ import pandas as pd
 
 from scaleright.catalog import remembered, table
 from scaleright.costs.whole_runs import whole_runs
-from scaleright.decisions.ablation import BY_CHANCE
+from scaleright.decisions.ablation_study import BY_CHANCE
 from scaleright.formulas import lookup
 from scaleright.order import ordered
 from scaleright.validation.whole_runs import fastest_hours
@@ -147,7 +147,7 @@ class PerTenfold:
 @lookup
 @remembered
 def per_tenfold() -> PerTenfold:
-    """What `decisions.ablation.misordered` takes of published studies.
+    """What `decisions.ablation_study.misordered` takes of published studies.
 
     >>> 0.05 < per_tenfold().low < per_tenfold().best < per_tenfold().high < 0.2
     True

@@ -14,19 +14,17 @@ import numpy as np
 
 from scaleright.catalog import accelerator, fact, remembered
 from scaleright.costs import uncertainty
+from scaleright.costs.break_even import egress_usd_per_year
 from scaleright.costs.day_bills import DayBill, day_bill
 from scaleright.costs.day_choices import DayChoices
-from scaleright.costs.ownership import Ownership, made_for_servers
-from scaleright.costs.regional_power import REGIONS, power_price
-from scaleright.costs.rent import egress_usd_per_year
+from scaleright.costs.ownership import REGIONS, Ownership, made_for_servers, power_price
 from scaleright.costs.token_offers import hosts_spread, paid_tokens
 from scaleright.costs.tokens import MILLION, mix_usd_per_million
 from scaleright.decisions.capex_opex import source_rule
 from scaleright.decisions.plan_workload import IN_REGION, STAYS
 from scaleright.formulas import NON_NEGATIVE, POSITIVE, closed_form, lookup
 from scaleright.inference.day import DayFleet
-from scaleright.inference.paid_engines import HOURS
-from scaleright.inference.traffic import load_at
+from scaleright.inference.traffic import HOURS, load_at
 from scaleright.information import probability_cheaper, spread_between
 from scaleright.market import (
     BEST,

@@ -5,9 +5,8 @@ hours-a-day rule.
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.costs.break_even import FleetCost, fleet_usd_per_year
+from scaleright.costs.break_even import FleetCost, fleet_usd_per_year, rent_usd_per_year
 from scaleright.costs.ownership import Ownership
-from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import lookup
 from scaleright.ops import INFINITY, where

@@ -17,10 +17,15 @@ import pandas as pd
 
 from scaleright.costs.fastest_steps import format_taken
 from scaleright.costs.owned_hours import OwnedHour
-from scaleright.costs.serving_doubts import load_spread
+from scaleright.costs.serving import load_spread
 from scaleright.costs.tokens import usd_per_million_tokens
-from scaleright.decisions.hardware_candidates import ChipHour, candidate_rows, considered
-from scaleright.decisions.hardware_training import TrainingSpeed, training_speed
+from scaleright.decisions.hardware_candidates import (
+    ChipHour,
+    TrainingSpeed,
+    candidate_rows,
+    considered,
+    training_speed,
+)
 from scaleright.inference.demand import Busy, requests_of
 from scaleright.inference.fleet import whole_groups
 from scaleright.inference.node_speed import NodeSpeed, node_speed

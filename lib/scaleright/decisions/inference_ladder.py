@@ -18,10 +18,9 @@ from scaleright.inference.demand import kinds, requests_of
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import Service, groups
 from scaleright.inference.formats import resolved
-from scaleright.inference.ladder import CHANGES, Fleet, Ladder
-from scaleright.inference.ladder_tables import SOFTWARE
+from scaleright.inference.ladder import CHANGES, SOFTWARE, Fleet, Ladder
+from scaleright.inference.lengths import Speculation
 from scaleright.inference.levers import Rung, climb
-from scaleright.inference.speculation import Speculation
 from scaleright.information import Choice, spread_between
 from scaleright.market import BEST, CheapestAccelerator, Hours, PaidHour
 from scaleright.ops import first_case, where

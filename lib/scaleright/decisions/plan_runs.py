@@ -13,15 +13,20 @@ import numpy as np
 
 from scaleright.catalog import DataError, model, remembered
 from scaleright.costs import pretraining
+from scaleright.costs.break_even import compute_usd
 from scaleright.costs.cluster_grid import WAYS, grid_of
-from scaleright.costs.clusters import SERVER_CHIPS, SETTING, cluster_chips, format_on
 from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.ownership import Ownership, made_for_servers, stands
-from scaleright.costs.platforms import BATCHES, FREE
+from scaleright.costs.platforms import (
+    BATCHES,
+    FREE,
+    SERVER_CHIPS,
+    SETTING,
+    cluster_chips,
+    format_on,
+)
 from scaleright.costs.pretraining import people_usd, pretraining_usd, run_chip_hours
-from scaleright.costs.pretraining_doubts import Doubts, kept_share
-from scaleright.costs.pretraining_run import Hour, Run
-from scaleright.costs.rent import compute_usd
+from scaleright.costs.pretraining_run import Doubts, Hour, Run, kept_share
 from scaleright.costs.whole_runs import TYPICAL, as_tuned, factors
 from scaleright.decisions.build_buy import arrival_days, bought_as
 from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches

@@ -9,8 +9,7 @@ from scaleright.catalog import accelerator
 from scaleright.costs import pretraining
 from scaleright.costs.platform_terms import rents_to_tune
 from scaleright.costs.post_training import PostTrainingCost
-from scaleright.costs.pretraining_doubts import kept_share
-from scaleright.costs.pretraining_run import Cheapest
+from scaleright.costs.pretraining_run import Cheapest, kept_share
 from scaleright.decisions.plan_runs import SERVER_CHIPS, SPOT, signed
 from scaleright.decisions.post_training import Job, Tables, job
 from scaleright.decisions.post_training_evidence import real_runs

@@ -11,21 +11,12 @@ from typing import Any, NamedTuple, Self
 from scaleright.catalog import fact, remembered, table
 from scaleright.costs.token_offers import median_over, paid_tokens
 from scaleright.costs.tokens import MILLION, request_usd, usd_per_million_tokens
-from scaleright.decisions.routing_ways import (
-    Check,
-    Reached,
-    Tier,
-    Traffic,
-    Way,
-    alone,
-    cascade,
-    routed,
-)
+from scaleright.decisions.routing import Check, Reached, Tier, Traffic, Way, alone, cascade, routed
 from scaleright.formulas import lookup
 from scaleright.inference.demand import SOME_HOURS, Busy, Demand, requests_of
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import AtPace, Engines, NodeSpeed, at_pace, node_speed
-from scaleright.inference.paid_engines import HOURS
+from scaleright.inference.traffic import HOURS
 from scaleright.market import (
     BEST,
     CheapestAccelerator,

@@ -14,7 +14,7 @@ from scaleright.catalog import Accelerator, accelerator, fact
 from scaleright.formulas import search
 from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.lengths import Load
-from scaleright.inference.pacing import fastest
+from scaleright.inference.nodes import fastest
 from scaleright.market import matmul_chips
 
 NO_HURRY_S = 1e3

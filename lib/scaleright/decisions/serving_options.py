@@ -11,10 +11,8 @@ from typing import Any, Self
 from scaleright.catalog import model as shape
 from scaleright.costs.owned_hours import OwnedHour, owned_rows
 from scaleright.costs.ownership import Ownership
-from scaleright.costs.serving import BreakEvens, Serving, Ways
-from scaleright.costs.serving_choices import Found, Paid, ServingChoices
-from scaleright.costs.serving_doubts import LOAD, RENT, load_spread
-from scaleright.costs.token_offers import hosts_spread
+from scaleright.costs.serving import LOAD, RENT, BreakEvens, Serving, Ways, load_spread
+from scaleright.costs.token_offers import Found, Paid, ServingChoices, hosts_spread
 from scaleright.costs.tokens import (
     MILLION,
     break_even_utilization,

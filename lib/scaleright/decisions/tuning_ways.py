@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 from scaleright.catalog import accelerator, remembered
-from scaleright.costs.clusters import CARDS
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
+from scaleright.costs.platforms import CARDS
 from scaleright.decisions.build_buy import arrival_days, bought_as
 from scaleright.decisions.plan_runs import (
     BUY,

@@ -14,10 +14,9 @@ from scaleright.catalog import table
 from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.pretraining_run import Cheapest as CheapestRun
 from scaleright.costs.pretraining_run import Hour, Run, cheapest
-from scaleright.costs.serving import usd_per_month
-from scaleright.costs.serving_doubts import LOAD, RENT
+from scaleright.costs.serving import LOAD, RENT, usd_per_month
+from scaleright.decisions.hardware_candidates import HardwareTables
 from scaleright.decisions.hardware_choice import Cheapest
-from scaleright.decisions.hardware_tables import HardwareTables
 from scaleright.formulas import lookup
 from scaleright.information import Choice, spread_between
 from scaleright.market import rents_apart, yearly_drift

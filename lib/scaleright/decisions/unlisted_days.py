@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Self
 
+from scaleright.costs.break_even import usd_per_hour_to_win
 from scaleright.costs.day_bills import day_bill
 from scaleright.costs.day_choices import DayChoices
-from scaleright.costs.rent import usd_per_hour_to_win
 from scaleright.inference.formats import USUAL
 from scaleright.market import PaidHour, Rents
 from scaleright.ops import item, where

@@ -7,10 +7,10 @@ from typing import Any
 from scaleright.catalog import accelerators, model, remembered
 from scaleright.costs import pretraining
 from scaleright.costs.cluster_grid import TIMES, WAYS
-from scaleright.costs.clusters import format_on
 from scaleright.costs.fastest_steps import fastest_on_all
+from scaleright.costs.platforms import format_on
 from scaleright.costs.pretraining import run_chip_hours
-from scaleright.costs.pretraining_doubts import kept_share
+from scaleright.costs.pretraining_run import kept_share
 from scaleright.costs.whole_runs import factors
 from scaleright.decisions.cluster_efficiency import Setting
 from scaleright.decisions.left_out import unlisted

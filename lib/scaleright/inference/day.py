@@ -14,18 +14,18 @@ from functools import cached_property
 from typing import Any
 
 from scaleright.formulas import NON_NEGATIVE, closed_form, lookup, search
-from scaleright.inference.curve_point import CurvePoint
-from scaleright.inference.curves import Curve
+from scaleright.inference.curves import Curve, CurvePoint
 from scaleright.inference.engine_tables import curve_at
+from scaleright.inference.first_token import late_reading_wait_s, reading_wait_s
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines
-from scaleright.inference.paid_engines import Fleet, whole_engines
-from scaleright.inference.reading_queue import late_reading_wait_s, reading_wait_s
 from scaleright.inference.traffic import (
     NINETEEN_OF_TWENTY,
+    Fleet,
     bunching_in,
     concentration,
     load_gathered,
+    whole_engines,
 )
 from scaleright.ops import ceil, floor, maximum, minimum, sqrt, where
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR

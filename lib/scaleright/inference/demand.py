@@ -18,15 +18,17 @@ from scaleright.formulas import lookup
 from scaleright.inference.curves import Curve
 from scaleright.inference.day import DayEngine, Traffic, unhurried_s
 from scaleright.inference.lengths import Load
-from scaleright.inference.pacing import Paced
-from scaleright.inference.paid_engines import HOURS, Fleet, whole_engines
+from scaleright.inference.nodes import Paced
 from scaleright.inference.traffic import (
+    HOURS,
     PEAK,
     TRACES,
     WINDOWS_S,
+    Fleet,
     bunching,
     peak_to_mean_of,
     spread_of,
+    whole_engines,
 )
 from scaleright.market.paid import binds
 from scaleright.ops import minimum, sqrt, where

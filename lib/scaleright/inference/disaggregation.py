@@ -14,13 +14,11 @@ import numpy as np
 from scaleright.collectives import network, send_recv_seconds
 from scaleright.formulas import search
 from scaleright.inference.deployment import DEGREES, Deployment
-from scaleright.inference.engine_steps import engine_step
-from scaleright.inference.first_token import front_s
+from scaleright.inference.first_token import Rhythm, front_s
 from scaleright.inference.lengths import Load
 from scaleright.inference.phases import StepSeconds
 from scaleright.inference.power import step_joules
-from scaleright.inference.rhythm import Rhythm
-from scaleright.inference.serving import OperatingPoint, room
+from scaleright.inference.serving import OperatingPoint, engine_step, room
 from scaleright.ops import maximum, minimum, where
 from scaleright.order import noiseless
 from scaleright.transformer.memory import bytes_per_parameter, sequence_kv_bytes

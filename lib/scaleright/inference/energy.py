@@ -27,8 +27,8 @@ from scaleright.inference.formats import (
 )
 from scaleright.inference.lengths import Load
 from scaleright.inference.power import interval
-from scaleright.inference.server import server
 from scaleright.inference.serving import slots
+from scaleright.inference.splits import server
 from scaleright.names import one_of
 from scaleright.order import noiseless, ordered
 from scaleright.power import serving_share

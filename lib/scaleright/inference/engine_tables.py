@@ -23,7 +23,7 @@ from scaleright.inference.deployment import Deployment, check, shared_by
 from scaleright.inference.formats import USUAL, offered, usual_format
 from scaleright.inference.nodes import best_engines
 from scaleright.inference.phases import KINDS
-from scaleright.inference.server import SOFTWARE, holding
+from scaleright.inference.splits import SOFTWARE, holding
 
 
 @dataclass(frozen=True)

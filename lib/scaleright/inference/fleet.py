@@ -18,14 +18,12 @@ from scaleright.inference.curves import Curve, curves
 from scaleright.inference.day import longer_read_s, unhurried_s
 from scaleright.inference.deployment import Deployment, check, shared_by
 from scaleright.inference.disaggregation import disaggregated
-from scaleright.inference.lengths import Load
+from scaleright.inference.lengths import Load, Speculation
 from scaleright.inference.memory import largest_batch
-from scaleright.inference.nodes import engines_like
-from scaleright.inference.pacing import fastest, static_rate
+from scaleright.inference.nodes import engines_like, fastest, static_rate
 from scaleright.inference.phases import step_seconds
 from scaleright.inference.serving import slots, steady
 from scaleright.inference.slowdowns import slowdowns as stored
-from scaleright.inference.speculation import Speculation
 from scaleright.inference.splits import as_one, reader_like, reads_apart
 from scaleright.ops import ceil, maximum, sqrt, where
 from scaleright.order import noiseless

@@ -6,14 +6,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
 
 from scaleright import catalog
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator
 from scaleright.formulas import lookup
-from scaleright.inference.deployment import formats_of
+from scaleright.inference.deployment import computed_in, formats_of
 from scaleright.inference.slowdowns import family_of
+from scaleright.ops import where
+from scaleright.order import noiseless
+from scaleright.quantity import Table, look_up
+from scaleright.roofline import INTEGER_PEAK_NAMES, PEAK_NAMES
+from scaleright.transformer import bytes_per_parameter, parameters
+from scaleright.units import significant
 
 FORMATS = ("BF16", "FP8", "INT8", "INT4", "NVFP4", "MXFP4")
 """Formats that may be chosen, the widest first; BF16 stands for all of 16 bits."""
@@ -221,3 +232,224 @@ def either(forms: tuple[str, ...]) -> str:
     'BF16, INT8 or INT4'
     """
     return " or ".join([", ".join(forms[:-1]), forms[-1]] if forms[1:] else forms) or "none"
+
+
+# What formats and other levers cost in quality, as published
+
+
+@lookup
+def published_losses() -> pd.DataFrame:
+    """Published scores before and after a lever, with `loss`, over the score before [1].
+
+    >>> published_losses()["loss"].between(0, 0.2).all()
+    np.True_
+    """
+    rows = catalog.table("lever_quality")
+    return rows.assign(loss=1 - rows["after"] / rows["before"])
+
+
+def _nearest(rows: pd.DataFrame, size: float) -> pd.DataFrame:
+    """The row of the model nearest in size, if there is any."""
+    apart = noiseless(np.abs(np.log(rows["parameters"] / size)))
+    return rows.iloc[np.argsort(apart, kind="stable")[:1]]
+
+
+@lookup
+@catalog.remembered
+def quality_loss(lever: str, precision: str, size: float) -> float:
+    """Published loss of a benchmark's score over the score, of the model nearest in size [1]; 0
+    where no loss is to be expected.
+
+    Parameters
+    ----------
+    lever : of `LEVERS`
+    precision : format of the weights once it is taken
+    size : parameters of the model [1]
+
+    >>> round(quality_loss("4-bit weights", "INT4", 8e9),
+    ...     3), round(quality_loss("4-bit weights", "INT4", 70e9), 3)
+    (0.025, 0.002)
+    """
+    rows = published_losses()
+    of_form = rows["form"].isna() | (rows["form"] == precision)
+    return float(_nearest(rows[(rows["lever"] == lever) & of_form], size)["loss"].sum())
+
+
+@lookup
+@catalog.remembered
+def quality_words(name: str, precision: str) -> str:
+    """What a format costs a model in quality: a benchmark before and after, the model that it was
+    measured on, and who published it.
+
+    Of a model that nobody measured in the format, that of the nearest in size, which is said.
+
+    >>> quality_words("Llama-3.3-70B", "NVFP4")[:59]
+    'NVFP4 loses 0.93 % of the score (average of MMLU, GSM8K, He'
+    >>> quality_words("gpt-oss-120b", "MXFP4")
+    'nothing is lost, since it was released in MXFP4'
+    """
+    shape = catalog.model(name)
+    if precision == "BF16":
+        return "nothing is lost in 16 bits"
+    released = released_in(shape)
+    if precision == released:
+        return f"nothing is lost, since it was released in {precision}"
+    if bytes_per_parameter(precision) > bytes_per_parameter(released):
+        return f"nothing is lost that its release in {released} had"
+    rows = published_losses()
+    rows = rows[rows["form"] == precision]
+    if rows.empty:
+        return f"no loss in {precision} was published"
+    same = rows[[catalog.model(of).name == shape.name for of in rows["model"]]]
+    found = (_nearest(rows, parameters(shape).total) if same.empty else same.iloc[-1:]).iloc[0]
+    loss = f"{significant(100 * found['loss'], 2)} % of the score" if found["loss"] > 0 else "none"
+    scores = f"{found['before']:g} to {found['after']:g}"
+    whose = f"of {found['model']}" if found["model"] != name else ""
+    said = f"{precision} loses {loss} ({found['benchmark']}{' ' * bool(whose)}{whose}, {scores};"
+    said = f"{said} {found['scored_by']})"
+    return f"not measured for this model; nearest: {said}" if same.empty else said
+
+
+# In which format a model is served on a chip, whether it is the usual one there, and what it
+# costs in quality, as quantities
+
+
+PEAKS = PEAK_NAMES | INTEGER_PEAK_NAMES
+"""The dense peak of a chip that products in a format run at."""
+NO_FORMAT = "not served in this format"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """In which format a model is served on a chip; words.
+
+    precision : the format that is asked for
+    usual, why_usual : the format that is usual there, and by which evidence
+    formats : those in which the chip serves the model
+    quality : what the format costs in quality, as published
+    lacking : why no node holds the model in the format; empty where one does
+    """
+
+    precision: Any
+    usual: Any
+    why_usual: Any
+    formats: Any
+    quality: Any
+    lacking: Any
+
+    @property
+    def refused(self) -> Any:
+        """Whether the chip does not serve the model in the format [truth value]."""
+        return self.lacking == NO_FORMAT
+
+    @property
+    def refusal(self) -> tuple[Any, Any]:
+        """The same, and what to choose instead, in words."""
+        said = "the chip does not serve it in this format. Choose " + self.formats + "."
+        return self.refused, said
+
+
+@dataclass(frozen=True)
+class AnyFormats:
+    """The formats of many models on many accelerators.
+
+    formats : of the models on one chip of each kind that serves the same ones
+    kin : that chip of each
+    served : by the formats that a chip serves, in words, and by one of them
+    peaks : what each chip computes at in a format
+    """
+
+    formats: Formats
+    kin: Mapping[str, str]
+    served: Table
+    peaks: Table
+
+    def weights(self, model: Any, accelerator: Any, precision: Any) -> Weights:
+        """In which format a model is served on a chip, of what is chosen."""
+        like = look_up(self.kin, accelerator)
+        in_words = self.formats.told.row(model, like).formats
+        there = (precision == USUAL) | self.served.row(in_words, precision).there
+        return self.formats.weights(model, like, precision, where(there, "", NO_FORMAT))
+
+    def peak(self, accelerator: Any, precision: Any) -> Any:
+        """What a chip computes at with weights in a format [FLOP/s]; NaN where it does not."""
+        return self.peaks.row(accelerator, precision).flops
+
+
+@lookup
+@catalog.remembered
+def any_formats(models: tuple[str, ...], accelerators: tuple[str, ...]) -> AnyFormats:
+    """The formats of some models on some accelerators, all of which have BF16.
+
+    >>> found = any_formats(("Llama-3.3-70B", "gpt-oss-120b"), ("H100 SXM", "H200 SXM", "B200"))
+    >>> found.weights("Llama-3.3-70B", "H200 SXM", "usual").precision.value
+    'FP8'
+    >>> found.weights("gpt-oss-120b", "B200", "NVFP4").refused.value
+    True
+    >>> found.peak("B200", "NVFP4").value > found.peak("B200", "INT4").value
+    True
+    """
+    like = kin(accelerators)
+    pairs = [*product(models, dict.fromkeys(like.values()))]
+    chips = {name: catalog.accelerator(name) for name in accelerators}
+    every = dict.fromkeys(offered(catalog.model(name), chips[chip]) for name, chip in pairs)
+    served = {(either(forms), form): {"as": form} for forms in every for form in forms}
+    peaks = {
+        (name, form): {"flops": chip.dense[PEAKS[computed_in(form, chip)]]}
+        for name, chip in chips.items()
+        for form in FORMATS
+        if form in formats_of(chip)
+    }
+    formats = Formats.of({name: name for name in models}, pairs)
+    return AnyFormats(formats, like, Table(served, "none"), Table(peaks, "none"))
+
+
+@catalog.shared
+def _told(
+    models: tuple[tuple[str, str], ...], pairs: tuple[tuple[str, str], ...]
+) -> tuple[dict[tuple[str, str], dict[str, str]], dict[tuple[str, str], dict[str, str]]]:
+    """The rows of `Formats`: of models on accelerators, and of models in each format."""
+    told, named = {}, dict(models)
+    for name, chip in pairs:
+        shape, of = catalog.model(named[name]), catalog.accelerator(chip)
+        form, why = usual(shape, of)
+        words = {"usual": form, "why_usual": why, "formats": either(offered(shape, of))}
+        told[name, chip] = words
+    quality = {
+        (name, form): {"words": quality_words(of, form)} for name, of in models for form in FORMATS
+    }
+    return told, quality
+
+
+@dataclass(frozen=True)
+class Formats:
+    """The formats of some models on some accelerators.
+
+    told : by model and accelerator: the usual format, by which evidence, and all in which the model
+        is served there, in words
+    quality : by model and format: what it costs in quality, see `quality_words`
+    """
+
+    told: Table
+    quality: Table
+
+    @classmethod
+    def of(cls, models: Mapping[str, str], pairs: Iterable[tuple[str, str]]) -> Self:
+        """Those of some models, by what they are called, on some accelerators each.
+
+        >>> formats = Formats.of({"mine": "Llama-3.3-70B"}, [("mine", "H100 SXM")])
+        >>> formats.weights("mine", "H100 SXM", "usual", "").precision.value
+        'FP8'
+        """
+        told, quality = _told(tuple(models.items()), tuple(pairs))
+        return cls(Table(told, "none"), Table(quality, "none"))
+
+    def weights(self, model: Any, accelerator: Any, precision: Any, lacking: Any) -> Weights:
+        """In which format a model is served on a chip, of what is chosen.
+
+        lacking : why it is not, in words; empty where it is
+        """
+        told = self.told.row(model, accelerator)
+        form = where(precision == USUAL, told.usual, precision)
+        quality = self.quality.row(model, form).words
+        return Weights(form, told.usual, told.why_usual, told.formats, quality, lacking)

@@ -19,7 +19,7 @@ from scaleright import catalog
 from scaleright.formulas import lookup, search
 from scaleright.inference.deployment import NEEDS, Deployment
 from scaleright.inference.fleet import Service, chips, groups, on_time
-from scaleright.inference.quality import quality_loss
+from scaleright.inference.formats import quality_loss
 from scaleright.names import one_of
 from scaleright.transformer import bytes_per_parameter, parameters
 

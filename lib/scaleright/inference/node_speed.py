@@ -17,11 +17,10 @@ from scaleright.formulas import search
 from scaleright.inference.curves import DECODING, Curve
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_tables import apart_places, curve_at, figures, node_engines
-from scaleright.inference.formats import FORMATS, USUAL, usual_format
+from scaleright.inference.formats import FORMATS, NO_FORMAT, USUAL, Formats, Weights, usual_format
 from scaleright.inference.lengths import Load
-from scaleright.inference.pacing import Paced, foremost, paced
+from scaleright.inference.nodes import Paced, foremost, paced
 from scaleright.inference.slowdowns import borrowed, chip_seen, interval
-from scaleright.inference.weights import NO_FORMAT, Formats, Weights
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Table
 from scaleright.quantity.rows import Row

@@ -23,8 +23,7 @@ from scaleright import catalog
 from scaleright.catalog import Accelerator
 from scaleright.formulas import Breakdown, lookup, search
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.engine import chip_speeds
-from scaleright.inference.phases import step_parts
+from scaleright.inference.phases import chip_speeds, step_parts
 from scaleright.ops import maximum, minimum
 from scaleright.pooling import constant
 from scaleright.training.slowdowns import family

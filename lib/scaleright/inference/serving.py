@@ -12,37 +12,220 @@ first token to the last over the tokens after the first. ITL is the median gap b
 that a running request sees: that of the step with as many tokens of prompts as the median one has.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
-from scaleright.formulas import COUNT, search
+from scaleright.formulas import COUNT, NON_NEGATIVE, search, simulation
 from scaleright.inference.deployment import Deployment, check
-from scaleright.inference.engine_steps import (
-    engine_step,
-    prompt_step,
-    reading,
-    step_reading,
-    weighed,
-)
 from scaleright.inference.first_token import (
+    Rhythm,
     burst_s,
     first_token_s,
     front_s,
     launching,
+    median_prompts,
+    reads_alone,
     stays_together,
 )
-from scaleright.inference.last_requests import whole_run
 from scaleright.inference.lengths import Load
 from scaleright.inference.memory import largest_batch
-from scaleright.inference.phases import StepSeconds
+from scaleright.inference.phases import StepSeconds, step_seconds
 from scaleright.inference.power import step_joules
-from scaleright.inference.rhythm import Rhythm, median_prompts
+from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.ops import ceil, maximum, minimum, where
+
+# Steps of an engine under a load: with the work of a draft, and with prompts
+
+
+@search
+def weighed(first: StepSeconds, of_first: Any, second: StepSeconds, of_second: Any) -> StepSeconds:
+    """So many of one step and so many of another, by parts."""
+    both = (
+        (field.name, getattr(first, field.name), getattr(second, field.name))
+        for field in fields(first)
+    )
+    return StepSeconds(**{name: of_first * a + of_second * b for name, a, b in both})
+
+
+@search
+def engine_step(
+    deployment: Deployment, load: Load, batch: Any, slowdowns: Mapping | None = None, **prefill: Any
+) -> StepSeconds:
+    """One step of so many running sequences, with the draft's work where the load has one;
+    `prefill` as in `phases.step_seconds`.
+    """
+    slow = stored(deployment) if slowdowns is None else slowdowns
+    step = step_seconds(
+        deployment, batch, load.context, query_tokens=load.queries, slowdowns=slow, **prefill
+    )
+    if load.speculation is None:
+        return step
+    guess = load.speculation.guess(deployment, batch, load.context, slow)
+    return weighed(step, 1.0, guess, load.speculation.draft_tokens)
+
+
+@search
+def reading(load: Load, tokens: Any) -> dict[str, Any]:
+    """What a step does that reads so many tokens of the prompts of a load."""
+    return {
+        "prefill_tokens": tokens,
+        "prefill_context": load.prompt_context,
+        "prefill_length": load.new_tokens,
+    }
+
+
+@search
+def prompt_step(
+    d: Deployment, load: Load, beside: Any, slowdowns: Mapping | None, tokens: Any
+) -> StepSeconds:
+    """The step that reads so many tokens of prompts, beside so many running sequences on engines
+    that mix them.
+
+    One that reads prompts alone takes no less than the host takes to launch its kernels one at a
+    time, as their first tokens do (`first_token.launching`).
+    """
+    if not reads_alone(d):
+        return engine_step(d, load, beside, slowdowns, **reading(load, tokens))
+    step = engine_step(d, load, 0.0, slowdowns, **reading(load, tokens))
+    return replace(step, host_s=step.host_s + maximum(launching(d, 1.0) - step.total, 0.0))
+
+
+@search
+def step_reading(
+    d: Deployment, load: Load, beside: Any, slowdowns: Mapping | None, tokens: Any
+) -> StepSeconds:
+    """A step of so many running sequences that reads so many tokens of prompts; the two in turn on
+    engines that do not mix them.
+    """
+    step = prompt_step(d, load, beside, slowdowns, tokens)
+    if not reads_alone(d):
+        return step
+    return weighed(step, where(tokens > 0, 1.0, 0.0), engine_step(d, load, beside, slowdowns), 1.0)
+
+
+# How a run of so many requests ends: when none waits any more, those that still run thin out
+
+
+EVEN = 1 / math.sqrt(3)
+"""Variation of lengths that are drawn evenly from nothing to twice their mean."""
+ORDERS = 8
+"""Orders of the same requests over whose runs is averaged."""
+
+
+def _shape(variation: float) -> float:
+    """The exponent of a Weibull distribution of that variation, from 1/4 to 8."""
+    low, high = 0.25, 8.0
+    for _ in range(40):
+        shape = math.sqrt(low * high)
+        ratio = math.gamma(1 + 2 / shape) / math.gamma(1 + 1 / shape) ** 2
+        low, high = (shape, high) if ratio - 1 > variation**2 else (low, shape)
+    return shape
+
+
+@simulation
+def drawn(requests: int, variation: float) -> np.ndarray:
+    """Lengths of so many requests, from the shortest to the longest, over their mean [1].
+
+    Even ones up to the variation `EVEN`; wider ones of a Weibull distribution, as lengths of what
+    people write are: no upper end, and few long ones.
+    """
+    below = (np.arange(requests) + 0.5) / requests
+    if variation <= EVEN + 1e-6:
+        return 1 + variation / EVEN * (2 * below - 1)
+    lengths = (-np.log1p(-below)) ** (1 / _shape(variation))
+    return lengths / lengths.mean()
+
+
+@simulation
+def thinning(requests: float, running: float, variation: float) -> tuple[float, float, float]:
+    """How long a run keeps all its slots busy, and how it ends.
+
+    Parameters
+    ----------
+    requests : of the run, all waiting from its start [1]
+    running : that run together at most [1]
+    variation : of the time that each takes, the standard deviation over the mean [1]
+
+    Returns
+    -------
+    Time until no request waits, time from then to the last answer, both in times that a mean
+    request takes, and requests that run in the latter, in the mean.
+
+    Source: each slot takes the next request as soon as it is free.
+
+    >>> full, thin, left = thinning(80, 16, EVEN)
+    >>> round(16 * full + left * thin), thin > 1.3, 4 < left < 8
+    (80, True, True)
+    >>> thinning(100, 200, 0.0)
+    (0.0, 1.0, 100.0)
+    """
+    COUNT.check("thinning", "requests", requests)
+    COUNT.check("thinning", "running", running)
+    NON_NEGATIVE.check("thinning", "variation", variation)
+    return _thinning(max(round(requests), 1), max(round(running), 1), round(variation, 6))
+
+
+@cache
+def _thinning(requests: int, running: int, variation: float) -> tuple[float, float, float]:
+    lengths = drawn(requests, variation)
+    if requests <= running:
+        return 0.0, float(lengths[-1]), requests / float(lengths[-1])
+    ends = []
+    for order in range(ORDERS):
+        free = np.zeros(running)
+        begun = 0.0
+        for length in np.random.default_rng(order).permutation(lengths):
+            slot = int(free.argmin())
+            begun = float(free[slot])
+            free[slot] += length
+        ends.append((begun, float(free.max()) - begun))
+    full, thin = (fmean(each) for each in zip(*ends, strict=True))
+    return full, thin, (requests - running * full) / thin
+
+
+@search
+def whole_run(
+    d: Deployment,
+    load: Load,
+    requests: float,
+    running: float,
+    beat: Rhythm,
+    steps: Mapping[str, StepSeconds],
+    burst_steps: float,
+    slowdowns: Mapping | None = None,
+) -> tuple[StepSeconds, Rhythm]:
+    """The mean step of a run of so many requests of different lengths from its first to its last
+    token, and the rhythm with the requests that end in it.
+
+    All slots take their first prompts at once, `burst_steps` that do nothing else; then requests
+    come as others end; then those that run thin out.
+
+    Parameters
+    ----------
+    requests, running : as in `thinning` [1]
+    beat : the rhythm while all slots are busy
+    steps : "plain", "mixed" of that rhythm, and "burst", which reads prompts alone
+    burst_steps : how many of the latter [1]
+    """
+    further = beat.prompt_steps + (load.output_tokens - 1) / load.tokens_per_step
+    full, thin, left = thinning(requests, running, load.output_cv)
+    last = engine_step(d, load, left, slowdowns)
+    reads = (requests - running) * load.new_tokens / beat.chunk
+    whole = weighed(steps["plain"], full * further - reads, steps["mixed"], reads)
+    whole = weighed(whole, 1.0, last, thin * further)
+    whole = weighed(whole, 1.0, steps["burst"], burst_steps)
+    count = (full + thin) * further + burst_steps
+    mean = weighed(whole, 1 / count, last, 0.0)
+    return mean, replace(beat, requests=requests / count, carrying=(reads + burst_steps) / count)
+
 
 SEQUENCES = {"TensorRT-LLM": 4096, "vLLM": 1024, "SGLang": 4096}
 """Sequences that run together at most, of each replica of attention, by the engine's own default on

@@ -178,7 +178,7 @@ def training_dollar() -> tuple[str, str]:
     """Where a dollar of a training run goes, as published runs go: the drawing, and what it
     shows.
     """
-    from scaleright.costs.clusters import goodput
+    from scaleright.costs.platforms import goodput
     from scaleright.costs.pretraining import reliability, run_chip_hours
     from scaleright.costs.whole_runs import whole_runs
 

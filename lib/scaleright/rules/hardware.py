@@ -22,13 +22,11 @@ def runs_somewhere(
 ) -> None:
     """A workload that some chip of those that are considered can run."""
     from scaleright import market
-    from scaleright.decisions.hardware_candidates import candidates
+    from scaleright.decisions import hardware_candidates as chips
     from scaleright.decisions.hardware_choice import usual
-    from scaleright.decisions.hardware_tables import serves, serving_chips
-    from scaleright.decisions.hardware_training import require_pace
     from scaleright.inference.demand import requests_of
 
-    listed, best = candidates(vendor, segment, least_providers), market.BEST
+    listed, best = chips.candidates(vendor, segment, least_providers), market.BEST
     under = market.LASTING if contract == best else [contract]
     listed["rented"] = [
         any(seller in market.sellers(name, of) for of in under) for name in listed.index
@@ -48,12 +46,12 @@ def runs_somewhere(
             )
     if task == "training":
         asked = tokens_per_s or usual()["training"]["tokens_per_s"]
-        require_pace(model, training_precision, sold.index, asked, tuning)
+        chips.require_pace(model, training_precision, sold.index, asked, tuning)
         return
     load = requests_of(traffic, input_tokens, output_tokens, cached_share)
-    known = set(serving_chips())
+    known = set(chips.serving_chips())
     if not any(
-        name in known and serves(model, name, precision, load, pace_tokens_per_s)
+        name in known and chips.serves(model, name, precision, load, pace_tokens_per_s)
         for name in sold.index
     ):
         raise ValueError(

@@ -75,7 +75,7 @@ def serves(
     from scaleright import catalog
     from scaleright.chapters.inference_roofline.model import FEWEST
     from scaleright.inference.demand import requests_of
-    from scaleright.inference.server import require_server
+    from scaleright.inference.splits import require_server
     from scaleright.rules.left_open import on_one
 
     shape, many = catalog.model(model), None if chips == FEWEST else int(chips)
@@ -133,8 +133,7 @@ def _grouped(
     from scaleright.inference.deployment import Deployment
     from scaleright.inference.fleet import Service, groups
     from scaleright.inference.formats import resolved
-    from scaleright.inference.nodes import engines_like
-    from scaleright.inference.pacing import continuous_rate, static_rate
+    from scaleright.inference.nodes import continuous_rate, engines_like, static_rate
 
     shape, chip = catalog.model(model), catalog.accelerator(accelerator)
     precision = resolved(shape, chip, precision)
@@ -184,8 +183,7 @@ def keeps_pace(
     from scaleright.inference.demand import requests_of
     from scaleright.inference.engine_tables import engines_in
     from scaleright.inference.formats import USUAL, offered
-    from scaleright.inference.nodes import engines
-    from scaleright.inference.pacing import fastest
+    from scaleright.inference.nodes import engines, fastest
 
     load, known = requests_of(traffic, input_tokens, output_tokens, cached_share), []
     some = (choices or {}).get("accelerator", ()) if accelerator == market.BEST else ()

@@ -66,7 +66,7 @@ def holds(model: str, accelerator: str, chips: int, batch: str, precision: str) 
     any.
     """
     from scaleright import catalog
-    from scaleright.decisions import cluster_limits
+    from scaleright.decisions import cluster_efficiency as cluster_limits
     from scaleright.training.layout import training_format
 
     form = training_format(catalog.model(model), precision)
@@ -80,7 +80,7 @@ def gets_done(
     restart_s: float | None,
 ) -> None:
     """A job that keeps some of its time; None is the usual."""
-    from scaleright.costs.pretraining_doubts import require_kept
+    from scaleright.costs.pretraining_run import require_kept
 
     failures = chip_hours_per_interruption, checkpoint_stall_s, restart_s
     require_kept(chips, *failures)
@@ -96,7 +96,7 @@ def keeps_work(
     """A job that is not stopped more often than it writes checkpoints, and keeps some of its time;
     None is the usual, and 0 minutes the best interval.
     """
-    from scaleright.decisions import cluster_limits
+    from scaleright.decisions import cluster_efficiency as cluster_limits
 
     failures = chip_hours_per_interruption, checkpoint_stall_s, restart_s
     cluster_limits.require_checkpoints(chips, failures, checkpoint_minutes)
@@ -128,7 +128,7 @@ def meets_deadline(
 ) -> None:
     """A run that some number of chips finishes in time; None is the usual."""
     from scaleright import catalog
-    from scaleright.decisions import cluster_limits
+    from scaleright.decisions import cluster_efficiency as cluster_limits
     from scaleright.training.layout import training_format
 
     failures = chip_hours_per_interruption, checkpoint_stall_s, restart_s

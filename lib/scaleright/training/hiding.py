@@ -15,8 +15,7 @@ from scaleright.collectives import exposed
 from scaleright.formulas import search, unchecked
 from scaleright.ops import maximum, where
 from scaleright.training.machine import COMPUTE, Pair
-from scaleright.training.parts import Work
-from scaleright.training.sharding import NOTHING, Sharding
+from scaleright.training.parts import NOTHING, Sharding, Work
 
 RING_OVERLAP = 0.9
 """Share of the ring of keys and values that is sent while attention computes: all but the first of

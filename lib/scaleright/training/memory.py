@@ -7,7 +7,9 @@ mixtures of experts, flash attention and FP8. Of all pipeline stages the fullest
 framework departs from that arithmetic stands in one `Software` each.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,25 +24,213 @@ from scaleright.formulas import (
     Domain,
     closed_form,
     counting,
+    lookup,
 )
 from scaleright.names import one_of
 from scaleright.ops import ceil, floor, maximum, minimum, where
 from scaleright.quantity import Quantity, look_up
 from scaleright.quantity.graph import value_of
-from scaleright.training.activations import layer_bytes
+from scaleright.roofline import PEAK_NAMES
 from scaleright.training.layout import TASKS, Layout, TrainingRun
-from scaleright.training.rank_parameters import LORA_RANK, adapter_parameters, rank_parameters
-from scaleright.training.software import (
-    FSDP,
-    FSDP_FUSED_LOSS,
-    HALF_BYTES,
-    LOSS_BYTES,
-    MEGATRON,
-    MEGATRON_2022,
-    Software,
-    fsdp,
-)
+from scaleright.transformer.memory import bytes_per_parameter
 from scaleright.transformer.parameters import Parameters, parameters
+
+# How training frameworks keep what the mathematics needs: what `memory` depends on in software
+
+
+HALF_BYTES, FULL_BYTES = 2, 4
+"""Bytes of a 16-bit and of a 32-bit number."""
+
+
+@dataclass(frozen=True)
+class Software:
+    """How a training framework keeps what the mathematics needs.
+
+    flash : attention that keeps no scores (flash, cuDNN) instead of softmax and its dropout, both
+        of size sequence^2
+    dropout : masks of three dropouts a layer, as GPT-3's generation trained with
+    gradient_bytes : of the buffer that gradients are summed in
+    keeps_shard : sharded weights stay in 16 bits as well; FSDP keeps the FP32 master alone, and
+        frozen weights
+    logit_bytes : at the peak of the loss, for each entry of tokens x vocabulary
+    selective_ops : selective recomputation keeps attention and every other matrix product instead
+        of all but the attention core
+    low_inputs : inputs of matrix products are kept in the 8- or 4-bit format in which they were
+        multiplied
+    """
+
+    flash: bool = True
+    dropout: bool = False
+    gradient_bytes: float = FULL_BYTES
+    keeps_shard: bool = True
+    logit_bytes: Any = HALF_BYTES + FULL_BYTES
+    selective_ops: bool = False
+    low_inputs: bool = True
+
+    def low_bytes(self, precision: Any) -> Any:
+        """Bytes of a number as it is kept for a matrix product: 2, or fewer in FP8 and FP4."""
+        if isinstance(precision, Quantity):
+            return look_up({name: self.low_bytes(name) for name in PEAK_NAMES}, precision)
+        known = bytes_per_parameter(precision)
+        return min(known, HALF_BYTES) if self.low_inputs else HALF_BYTES
+
+    def stored_bytes(self, precision: Any) -> Any:
+        """Bytes of a matrix weight as it is multiplied: FP8 by rows and by columns, FP4 so beside
+        BF16 [megatronbridge2026memory].
+        """
+        low = self.low_bytes(precision)
+        return where(low == HALF_BYTES, HALF_BYTES, 2 * low + HALF_BYTES * (low < 1))
+
+
+MEGATRON = Software()
+"""Megatron-Core with Transformer Engine: the loss exponentiates FP32 logits in place beside the
+BF16 ones.
+"""
+MEGATRON_2022 = Software(flash=False, dropout=True)
+"""Megatron-LM as [korthikanti2022] describes it."""
+FSDP = Software(keeps_shard=False, logit_bytes=14, selective_ops=True, low_inputs=False)
+"""PyTorch's FSDP with PyTorch's own loss: BF16 logits, log-softmax, its gradient and the gradient
+of the loss in FP32.
+"""
+FSDP_FUSED_LOSS = Software(keeps_shard=False, logit_bytes=4, selective_ops=True, low_inputs=False)
+"""FSDP with a fused loss that keeps BF16 logits and their gradient (llm-foundry)."""
+LOSS_BYTES = {"fused": FSDP_FUSED_LOSS.logit_bytes, "plain": FSDP.logit_bytes}
+"""Bytes at the peak of the loss for each entry of tokens x vocabulary: fused, or by PyTorch's own
+operations.
+"""
+
+
+@lookup
+def fsdp(loss: Any) -> Software:
+    """PyTorch's FSDP with a loss of `LOSS_BYTES`, which may be chosen by a quantity.
+
+    >>> fsdp("plain").logit_bytes.value == FSDP.logit_bytes
+    True
+    """
+    return replace(FSDP, logit_bytes=look_up(LOSS_BYTES, loss))
+
+
+# Parameters that one rank of a pipeline stage holds, and those that its adapters train
+
+
+LORA_RANK = 32
+"""Rank of the adapters where a run says only that it trains adapters: the default of NeMo
+[nemolora].
+"""
+
+
+@counting
+def adapter_parameters(m: Transformer, rank: Any = LORA_RANK) -> Any:
+    """Parameters of low-rank adapters at the attention and dense feed-forward matrices of every
+    layer.
+
+    Source: [nemolora], default targets: query-key-value, attention output, and both (gated: three)
+    feed-forward matrices.
+
+    >>> from scaleright.catalog import model
+    >>> round(adapter_parameters(model("Llama-2-7B")) / 1e6, 1)
+    67.4
+    """
+    queries, values, inner = m.heads * m.head_dim, m.heads * m.v_head_dim, (1 + m.gated_ffn) * m.ffn
+    widths = (
+        queries + m.kv_heads * (m.head_dim + m.v_head_dim) + values + inner + m.ffn + 4 * m.hidden
+    )
+    return m.layers * rank * widths
+
+
+def _of_stage(total: Any, count: Any, held: Any) -> Any:
+    """Parameters of `held` layers, of the `count` layers that have `total` together; none where no
+    layer has any.
+    """
+    return total / maximum(count, 1) * held
+
+
+@counting
+def rank_parameters(
+    m: Transformer, layout: Layout, p: Parameters, ends: tuple[Any, Any], layers: Any, mixtures: Any
+) -> tuple[Any, Any, Any]:
+    """Parameters of one rank of a stage: of its layers without experts, of experts, which another
+    number of ranks shares out, and of tables of the vocabulary.
+
+    ends : 1 where the stage is the first, and where it is the last
+    """
+    (is_first, is_last), tensor = ends, layout.tensor
+    spread = maximum(layout.expert, tensor)
+    experts = _of_stage(p.experts, m.moe_layers, mixtures) / spread
+    dense = _of_stage(p.attention + p.indexer, m.layers, layers) + _of_stage(
+        p.ffn, m.layers - m.moe_layers, layers - mixtures
+    )
+    dense = (dense + _of_stage(p.shared_experts, m.moe_layers, mixtures)) / tensor
+    dense = (
+        dense + _of_stage(p.norms, m.layers, layers) + _of_stage(p.router, m.moe_layers, mixtures)
+    )
+    tied = (
+        m.tied_embeddings * m.vocab * m.embedding_width * where(layout.pipeline > 1, 1, 0)
+    )  # a second copy for the last stage
+    tables = (is_first * (p.embedding + p.positions) + is_last * (p.head + tied)) / tensor
+    return dense, experts, tables
+
+
+# What one layer keeps for the backward pass, and what of it recomputation spares
+
+
+@counting
+def layer_bytes(
+    run: TrainingRun, layout: Layout, software: Software, mixture: bool
+) -> tuple[Any, Any]:
+    """Activations of one token in one layer: kept for the backward pass, and all of them; on one
+    chip.
+
+    The 34 of [korthikanti2022, equation 2] in its own terms: norms 4 h, attention 11 h,
+    feed-forward 19 h.
+    """
+    m, low = run.model, software.low_bytes(run.precision)
+    keys = minimum(
+        maximum(m.kv_heads, layout.tensor), m.heads
+    )  # more ranks than key heads: each holds one of them
+    queries, values = m.heads * m.head_dim, m.heads * m.v_head_dim
+    stream = HALF_BYTES * m.hidden * m.norms_per_layer + low * m.hidden * minimum(
+        m.norms_per_layer, 2
+    )
+    stream = (
+        stream
+        + 2 * m.hidden * software.dropout
+        + 2 * HALF_BYTES * (m.q_lora_rank + m.kv_lora_rank)
+        + HALF_BYTES * m.qk_rope_head_dim
+    )
+    attention = (
+        HALF_BYTES * (queries + keys * (m.head_dim + m.v_head_dim) + values)
+        + (low < HALF_BYTES) * low * values
+    )
+    attention = attention + (m.qk_norm_width > 0) * HALF_BYTES * (queries + keys * m.head_dim)
+    core = m.heads * (
+        FULL_BYTES
+        if software.flash
+        else run.sequence * (HALF_BYTES + (1 + HALF_BYTES) * software.dropout)
+    )
+    inner = HALF_BYTES * (1 + m.gated_ffn) + low
+    if mixture:
+        stream = stream + FULL_BYTES * m.experts
+        visited = m.experts_per_token * (m.expert_ffn * inner + m.hidden * (low + HALF_BYTES))
+        forward, first = (
+            visited + m.shared_ffn * inner,
+            m.experts_per_token * m.expert_ffn + m.shared_ffn,
+        )
+    else:
+        forward, first = m.ffn * inner, m.ffn
+    split = where(layout.sequence_parallel > 0, layout.tensor, 1)
+    whole = stream / split + (attention + core + forward) / layout.tensor
+    entry = HALF_BYTES * m.hidden / split
+    if software.selective_ops:
+        products = HALF_BYTES * (queries + keys * m.v_head_dim + values + first) + core
+        selective = 2 * entry + products / layout.tensor
+    else:
+        selective = whole - core / layout.tensor
+    return (
+        where(layout.recompute == 0, whole, where(layout.recompute == 1, selective, entry)),
+        whole,
+    )
+
 
 __all__ = [
     "COMMUNICATOR_BYTES",

@@ -2,6 +2,8 @@
 software, how long a step took.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -12,15 +14,42 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog
+from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.training.hiding import shown_parts
 from scaleright.training.layout import RECOMPUTE, Layout, TrainingRun
+from scaleright.training.machine import Stack
 from scaleright.training.memory import FSDP_FUSED_LOSS, MEGATRON, training_memory
 from scaleright.training.parts import KINDS, Work, work
 from scaleright.training.rules import check, divisors, nearest_of
-from scaleright.training.slowdowns import Stack, families, stack
+from scaleright.training.slowdowns import families, stack
 from scaleright.training.step import model_flop
-from scaleright.validation.problems import bar
-from scaleright.validation.shapes import model_of
+from scaleright.validation.report import bar
+
+# The model of a row: by its name, or by its shape in columns of the row
+
+
+SHAPE_TYPES = {
+    name: "boolean" if kind == "bool" else "integer"
+    for name, kind in Transformer.__annotations__.items()
+    if name != "name"
+}
+"""Columns of a shape and their types."""
+
+
+def model_of(row: Mapping[str, Any]) -> Transformer:
+    """The model of a row: by its shape columns if they are filled, else by name."""
+    shape = {c: row[c] for c in SHAPE_FIELDS[1:] if c in row and not pd.isna(row[c])}
+    try:
+        return Transformer(name=row["model"], **shape) if shape else catalog.model(row["model"])
+    except LookupError as error:
+        raise LookupError(
+            f"{error}; or give its shape in columns layers, hidden, heads, ..."
+        ) from None
+    except (TypeError, ValueError) as error:
+        raise catalog.DataError(
+            f"shape of {row['model']!r}: {str(error).removeprefix('Transformer.__init__() ')}"
+        ) from None
+
 
 _LAYOUT = {
     "tensor": "tensor_parallel",

@@ -17,8 +17,8 @@ from scaleright.footprint import grid
 from scaleright.roofline import PEAK_NAMES
 from scaleright.transformer import forward_flop
 from scaleright.validation import cases, serving_cases
-from scaleright.validation.problems import FIRST_LINE, Problem, bar, each, where
-from scaleright.validation.shapes import model_of
+from scaleright.validation.cases import model_of
+from scaleright.validation.report import FIRST_LINE, Problem, bar, each, where
 
 AGREE = 0.05
 """Two figures of one measurement may lie so far apart (1 % in the book's tables)."""

@@ -8,8 +8,8 @@ from scaleright.order import ordered
 from scaleright.transformer import counts, rule_of_thumb_parameters
 from scaleright.units import significant
 from scaleright.validation import checks
+from scaleright.validation.cases import SHAPE_TYPES, model_of
 from scaleright.validation.report import Kind, Validation
-from scaleright.validation.shapes import SHAPE_TYPES, model_of
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:

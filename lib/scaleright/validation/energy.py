@@ -31,7 +31,7 @@ from scaleright.inference.slowdowns import slowdowns
 from scaleright.power import draw
 from scaleright.units import si
 from scaleright.validation import checks, serving, serving_cases
-from scaleright.validation.cases import UNDETERMINED, given
+from scaleright.validation.cases import SHAPE_TYPES, UNDETERMINED, given
 from scaleright.validation.left_out import (
     constant_rows,
     constants_table,
@@ -42,9 +42,7 @@ from scaleright.validation.left_out import (
     left_out,
     with_ranges,
 )
-from scaleright.validation.problems import FIRST_LINE, bar
-from scaleright.validation.report import Kind
-from scaleright.validation.shapes import SHAPE_TYPES
+from scaleright.validation.report import FIRST_LINE, Kind, bar
 
 MODES = {"": ("model", "accelerators", "software"), "model": ("model",), "chip": ("accelerator",)}
 """What a group shares that is left out of both fits when one of its runs is predicted; the first is

@@ -15,8 +15,7 @@ from scaleright import catalog
 from scaleright.files import read_table
 from scaleright.names import brief, suggestion
 from scaleright.numerals import hint
-from scaleright.validation.problems import FIRST_LINE, Problem, refuse, where
-from scaleright.validation.report import Kind
+from scaleright.validation.report import FIRST_LINE, Kind, Problem, refuse, where
 
 MOST_ROWS = 200_000
 """Rows of a file, at most: distinct configurations take about a millisecond each."""

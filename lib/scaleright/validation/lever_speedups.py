@@ -11,10 +11,9 @@ from scaleright.catalog import accelerator, fact, model, shared, table
 from scaleright.formulas import search
 from scaleright.inference.deployment import Deployment, shared_by
 from scaleright.inference.fleet import Service, groups
-from scaleright.inference.lengths import Load
-from scaleright.inference.server import DEGREES
+from scaleright.inference.lengths import Load, Speculation
 from scaleright.inference.serving import steady
-from scaleright.inference.speculation import Speculation
+from scaleright.inference.splits import DEGREES
 from scaleright.validation.serving_cases import cases, serving_row
 
 PAIR = ["model", "accelerator", "accelerators", "task", "max_sequences"]

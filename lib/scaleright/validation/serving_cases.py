@@ -16,15 +16,13 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.inference.deployment import MEMORY_SHARE, Deployment
-from scaleright.inference.last_requests import EVEN
 from scaleright.inference.lengths import Load, trace
 from scaleright.inference.phases import KINDS, StepSeconds
-from scaleright.inference.serving import OperatingPoint, offline, room, steady
+from scaleright.inference.serving import EVEN, OperatingPoint, offline, room, steady
 from scaleright.inference.slowdowns import families
 from scaleright.names import one_of
-from scaleright.validation.cases import UNDETERMINED, configuring, given
-from scaleright.validation.problems import FIRST_LINE, bar
-from scaleright.validation.shapes import model_of
+from scaleright.validation.cases import UNDETERMINED, configuring, given, model_of
+from scaleright.validation.report import FIRST_LINE, bar
 
 FIGURES = {
     "throughput": "measured_output_tokens_per_s_per_accelerator",

@@ -22,7 +22,7 @@ from scaleright.training.parts import KINDS
 from scaleright.training.slowdowns import FIXED, PRIOR, borrowed, constant, family, fit, interval
 from scaleright.units import si
 from scaleright.validation import checks
-from scaleright.validation.cases import Case, cases, given
+from scaleright.validation.cases import SHAPE_TYPES, Case, cases, given
 from scaleright.validation.left_out import (
     constant_rows,
     constants_table,
@@ -35,7 +35,6 @@ from scaleright.validation.left_out import (
     with_ranges,
 )
 from scaleright.validation.report import Kind
-from scaleright.validation.shapes import SHAPE_TYPES
 
 MODES = {
     "": ("model", "accelerators", "software"),

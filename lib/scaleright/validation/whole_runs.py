@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.costs.clusters import goodput
 from scaleright.costs.fastest_steps import fastest_on_all
-from scaleright.costs.platforms import best_step
+from scaleright.costs.platforms import best_step, goodput
 from scaleright.costs.pretraining import STEP_PARTS, reliability, run_chip_hours
 from scaleright.costs.whole_runs import BEST_QUARTER, TABLE, TUNINGS, TYPICAL, whole_runs
 from scaleright.information import NINETY

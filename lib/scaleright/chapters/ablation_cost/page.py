@@ -8,13 +8,12 @@ import pandas as pd
 from scaleright import charts
 from scaleright.charts import Controls, Display
 from scaleright.charts import platforms as marks
-from scaleright.charts.dots import dots
+from scaleright.charts.market import dots
 from scaleright.costs import pretraining
 from scaleright.costs.experiment_steps import ExperimentSteps, widths
 from scaleright.costs.experiments import MOST_HALVINGS, halving_share
 from scaleright.costs.pretraining_run import Cheapest
 from scaleright.costs.whole_runs import as_tuned
-from scaleright.decisions.ablation import BY_CHANCE
 from scaleright.decisions.ablation_evidence import (
     judged,
     order_dots,
@@ -22,7 +21,7 @@ from scaleright.decisions.ablation_evidence import (
     per_tenfold,
     transfers,
 )
-from scaleright.decisions.ablation_study import NODES, Cluster, Decision, Range, Study
+from scaleright.decisions.ablation_study import BY_CHANCE, NODES, Cluster, Decision, Range, Study
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.market import BEST
 from scaleright.ops import ceil, maximum, where

@@ -11,7 +11,7 @@ from scaleright.chapters.architecture_bets import evidence as bets_served
 from scaleright.chapters.architecture_bets import evidence as chip_gains
 from scaleright.chapters.architecture_bets.bets import Bets
 from scaleright.charts import Controls, Display
-from scaleright.charts.spreads import spread
+from scaleright.charts.market import spread
 from scaleright.information import Choice
 from scaleright.market import PaidHour
 from scaleright.mlperf import drift

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from scaleright.costs.break_even import rent_usd_per_year
 from scaleright.costs.ownership import Ownership
-from scaleright.costs.rent import rent_usd_per_year
 from scaleright.decisions.capex_opex import source_rule
 from scaleright.decisions.verdict import Verdict
 from scaleright.ops import where

@@ -13,8 +13,7 @@ from scaleright.charts.axes import along_rows, text_of, tooltip, value_axis
 from scaleright.charts.lean import alt
 from scaleright.charts.words import say
 from scaleright.claims import stored
-from scaleright.costs.break_even import FleetCost
-from scaleright.costs.own import OwnedCost
+from scaleright.costs.break_even import FleetCost, OwnedCost
 from scaleright.costs.ownership import Ownership
 from scaleright.decisions.capex_opex import owned_and_published
 from scaleright.decisions.hardware_hours import LIMIT_W, cards_beside_chips

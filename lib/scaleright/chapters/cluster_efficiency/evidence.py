@@ -15,9 +15,9 @@ from scaleright.charts.displays import Display
 from scaleright.charts.render import show
 from scaleright.charts.sureness import predicted_vs_measured
 from scaleright.charts.tables import folded
-from scaleright.costs.clusters import goodput, mtbf_hours
+from scaleright.costs.platforms import goodput, mtbf_hours
 from scaleright.costs.pretraining import reliability
-from scaleright.costs.pretraining_doubts import FRAGILE
+from scaleright.costs.pretraining_run import FRAGILE
 from scaleright.formulas import lookup
 from scaleright.order import ordered
 from scaleright.units import HOURS_PER_DAY, figure, figures

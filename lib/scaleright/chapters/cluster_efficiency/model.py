@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any, Self
 
 from scaleright.costs.cluster_grid import CLUSTERS
-from scaleright.costs.pretraining_doubts import USUAL, Doubts
+from scaleright.costs.pretraining_run import USUAL, Doubts
 from scaleright.decisions.cluster_efficiency import LATE, Efficiency, Plan, ends_of_batches
 from scaleright.information import Choice, spread_between
 from scaleright.ops import first_case, item, maximum, where

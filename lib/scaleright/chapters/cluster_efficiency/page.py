@@ -9,8 +9,8 @@ from scaleright.chapters.cluster_efficiency.model import ClusterDoubts, Curve
 from scaleright.charts import Controls, Display
 from scaleright.costs import pretraining
 from scaleright.costs.cluster_grid import CLUSTERS, way_of
-from scaleright.costs.clusters import mtbf_hours
 from scaleright.costs.fastest_steps import format_there
+from scaleright.costs.platforms import mtbf_hours
 from scaleright.costs.whole_runs import PACES, as_tuned
 from scaleright.decisions.cluster_efficiency import LAWS, Best, Efficiency, Plan
 from scaleright.ops import first_case, where

@@ -8,10 +8,8 @@ import pandas as pd
 from scaleright import charts
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
-from scaleright.costs.serving_choices import ServingChoices
-from scaleright.costs.token_offers import median_over
-from scaleright.decisions.economics_served import OWNED, RENT, VOLUME, Served
-from scaleright.decisions.economics_stack import LAYER_OF, chip_costs
+from scaleright.costs.token_offers import ServingChoices, median_over
+from scaleright.decisions.economics_stack import LAYER_OF, OWNED, RENT, VOLUME, Served, chip_costs
 from scaleright.inference.demand import usual_peaks
 from scaleright.market import BEST
 from scaleright.ops import where

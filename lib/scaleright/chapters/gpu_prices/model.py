@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog import DataError, remembered, table
+from scaleright.costs.break_even import cloud_usd_per_month, egress_usd_per_year
 from scaleright.costs.commitment import (
     committed_usd_per_used_hour,
     mean_price_over_first,
     renewed_price_over_first,
 )
-from scaleright.costs.rent import cloud_usd_per_month, egress_usd_per_year
-from scaleright.costs.serving_doubts import load_and_rent
+from scaleright.costs.serving import load_and_rent
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import lookup
 from scaleright.information import Choice

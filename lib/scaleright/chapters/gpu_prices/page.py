@@ -20,9 +20,8 @@ from scaleright.chapters.gpu_prices.model import (
     uncommitted,
 )
 from scaleright.charts import Display
-from scaleright.charts.market import scatter, timeline
+from scaleright.charts.market import scatter, spread, timeline
 from scaleright.charts.ranking import ranking
-from scaleright.charts.spreads import spread
 from scaleright.claims import stored
 from scaleright.costs.commitment import Commitment
 from scaleright.decisions.verdict import Verdict

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from scaleright.catalog import accelerator, model
+from scaleright.costs.break_even import usd_per_hour_to_win
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
-from scaleright.costs.rent import usd_per_hour_to_win
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.hardware_candidates import candidate_rows, candidates
 from scaleright.decisions.hardware_choice import Priced, follows_rule, usual
@@ -23,8 +23,7 @@ from scaleright.inference.engine_tables import engines_in
 from scaleright.inference.lengths import Load
 from scaleright.inference.measured import operating_points
 from scaleright.inference.node_speed import Engines, node_speed
-from scaleright.inference.nodes import engines
-from scaleright.inference.pacing import fastest
+from scaleright.inference.nodes import engines, fastest
 from scaleright.market import contracts, hour
 from scaleright.order import first_greatest, name_of_greatest, noiseless, ordered
 from scaleright.quantity import evaluate

@@ -20,9 +20,7 @@ from scaleright.costs.training_fleet import left_out
 from scaleright.costs.whole_runs import as_tuned
 from scaleright.decisions import hardware_choice as choice
 from scaleright.decisions import hardware_hours
-from scaleright.decisions.hardware_candidates import named
-from scaleright.decisions.hardware_tables import HardwareTables
-from scaleright.decisions.hardware_training import NOT_FOUND
+from scaleright.decisions.hardware_candidates import NOT_FOUND, HardwareTables, named
 from scaleright.decisions.two_chips import ChipDoubts
 from scaleright.inference.demand import Busy, usual_peaks
 from scaleright.market import BEST

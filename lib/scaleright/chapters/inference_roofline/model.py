@@ -14,19 +14,17 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.formulas import lookup
-from scaleright.inference.curve_point import CurvePoint
-from scaleright.inference.curves import Curve
+from scaleright.inference.curves import Curve, CurvePoint
 from scaleright.inference.demand import Batch as Seats
 from scaleright.inference.demand import Busy, Demand, requests_of
 from scaleright.inference.deployment import Deployment, valid
-from scaleright.inference.engine import chip_speeds
 from scaleright.inference.engine_tables import figures, servers
-from scaleright.inference.formats import either, offered
+from scaleright.inference.formats import Weights, either, offered
 from scaleright.inference.lengths import Load, patterns
 from scaleright.inference.node_speed import Engines, node_speed
-from scaleright.inference.server import LEAST_ROOM, SOFTWARE, server
+from scaleright.inference.phases import chip_speeds
 from scaleright.inference.slowdowns import borrowed, interval
-from scaleright.inference.weights import Weights
+from scaleright.inference.splits import LEAST_ROOM, SOFTWARE, server
 from scaleright.market import BEST, CheapestAccelerator, Hours, PaidHour
 from scaleright.ops import maximum, minimum, where
 from scaleright.quantity import choose, given

@@ -20,8 +20,8 @@ from scaleright.inference.day import Traffic, day_fleet
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.engine_events import Request, Steps
 from scaleright.inference.formats import USUAL
-from scaleright.inference.last_requests import drawn
 from scaleright.inference.node_speed import Engines
+from scaleright.inference.serving import drawn
 from scaleright.inference.traffic import TRACES, load_at, load_of, peak_to_mean_of, trace_terms
 from scaleright.ops import sqrt
 from scaleright.quantity import given

@@ -25,8 +25,7 @@ from scaleright.costs.day_bills import (
 )
 from scaleright.costs.day_choices import DayChoices
 from scaleright.inference.day import DayFleet
-from scaleright.inference.paid_engines import whole_engines
-from scaleright.inference.traffic import NINETEEN_OF_TWENTY
+from scaleright.inference.traffic import NINETEEN_OF_TWENTY, whole_engines
 from scaleright.market import BEST, PaidHour
 from scaleright.ops import first_case, maximum, where
 from scaleright.quantity import Quantity, look_up

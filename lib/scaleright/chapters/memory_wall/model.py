@@ -6,7 +6,7 @@ import pandas as pd
 from scaleright.formulas import lookup
 from scaleright.ops import where
 from scaleright.quantity import Quantity, evaluate
-from scaleright.training.rank_parameters import LORA_RANK
+from scaleright.training.memory import LORA_RANK
 
 MODELS = (
     "Llama-3.2-1B",

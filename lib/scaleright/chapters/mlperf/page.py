@@ -9,7 +9,7 @@ from scaleright import catalog, charts, mlperf
 from scaleright.chapters.mlperf import model as tables
 from scaleright.charts import Display, say
 from scaleright.charts.intervals import intervals
-from scaleright.charts.spreads import spread
+from scaleright.charts.market import spread
 from scaleright.claims import s4
 from scaleright.mlperf import Bench, Versus
 from scaleright.mlperf.gains import METRICS

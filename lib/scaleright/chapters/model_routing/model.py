@@ -11,12 +11,18 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from scaleright.chapters.model_routing.evidence import failures, taught_odds, usual_check
-from scaleright.decisions.economics_served import NAMELESS
+from scaleright.decisions.economics_stack import NAMELESS
 from scaleright.decisions.routing import (
+    Check,
+    Reached,
+    Tier,
+    Traffic,
+    Way,
     best_false_alarm,
     caught_at,
     check_odds,
     error_usd_that_pays,
+    frontier,
     quality_lost,
     saved_usd,
 )
@@ -32,7 +38,6 @@ from scaleright.decisions.routing_tiers import (
     together,
     ways_of,
 )
-from scaleright.decisions.routing_ways import Check, Reached, Tier, Traffic, Way, frontier
 from scaleright.formulas import lookup
 from scaleright.information import Choice
 from scaleright.market import BEST as MARKET_BEST

@@ -34,8 +34,8 @@ from scaleright.chapters.model_routing.model import (
 from scaleright.chapters.model_routing.model import model_names as in_models
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
+from scaleright.decisions.routing import Traffic, Way
 from scaleright.decisions.routing_tiers import NAMES, Served, Tiers, one_by_one
-from scaleright.decisions.routing_ways import Traffic, Way
 from scaleright.inference.demand import UNKNOWN, usual_peaks
 from scaleright.market import BEST
 from scaleright.ops import first_case, minimum, where

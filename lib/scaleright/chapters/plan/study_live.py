@@ -11,22 +11,23 @@ from operator import or_
 from types import SimpleNamespace
 from typing import Any, Self
 
-from scaleright.chapters.plan.study_rows import (
+from scaleright.chapters.plan.study_ways import (
     FEWEST,
+    LONGEST_DAYS,
     ON_DEMAND,
     OWN,
     OWN_NODES,
     PARTS,
     RENT,
+    USUAL,
     WIDTHS,
     Weighed,
     parted,
     pauses,
 )
-from scaleright.chapters.plan.study_ways import LONGEST_DAYS, USUAL
 from scaleright.costs import pretraining
+from scaleright.costs.break_even import usd_per_hour_to_win
 from scaleright.costs.experiment_steps import ExperimentSteps
-from scaleright.costs.rent import usd_per_hour_to_win
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.ablation_evidence import per_tenfold
 from scaleright.decisions.ablation_study import NODE_CHIPS, NODES, Decision, Desk, Range

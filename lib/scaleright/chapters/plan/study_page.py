@@ -6,14 +6,13 @@ from typing import Any
 from scaleright import charts
 from scaleright.chapters.plan.limits import rounded
 from scaleright.chapters.plan.page import NAN, STUDY, OwnPlan, weighed
-from scaleright.chapters.plan.study_limits import LOWEST, SURE
+from scaleright.chapters.plan.study import LOWEST, SURE
 from scaleright.chapters.plan.study_live import StudyWays
-from scaleright.chapters.plan.study_rows import RENT
-from scaleright.chapters.plan.study_ways import TARGET
+from scaleright.chapters.plan.study_ways import RENT, TARGET
 from scaleright.chapters.plan.training_ways import NONE
-from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.experiment_steps import ExperimentSteps
-from scaleright.costs.regional_power import REGIONS
+from scaleright.costs.ownership import REGIONS
+from scaleright.costs.platforms import cluster_chips
 from scaleright.decisions import left_out
 from scaleright.decisions.ablation_study import NODE_CHIPS
 from scaleright.decisions.build_buy import arrives

@@ -9,8 +9,8 @@ from scaleright import charts, footprint
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
 from scaleright.chapters.plan.limits import SURE
+from scaleright.chapters.plan.model import NOT_REACHED
 from scaleright.chapters.plan.page import NAN, TRAINING, OwnPlan, weighed
-from scaleright.chapters.plan.rows import NOT_REACHED
 from scaleright.chapters.plan.training_steps import HOW
 from scaleright.chapters.plan.training_ways import (
     BUY,
@@ -28,13 +28,12 @@ from scaleright.chapters.plan.training_ways import (
     layout_of,
     platforms,
 )
+from scaleright.costs.break_even import compute_usd, usd_per_hour_to_win
 from scaleright.costs.cluster_grid import MODELS
+from scaleright.costs.ownership import REGIONS
 from scaleright.costs.platform_terms import rents
 from scaleright.costs.pretraining import people_usd, pretraining_usd, project
-from scaleright.costs.pretraining_doubts import Doubts
-from scaleright.costs.pretraining_run import Run
-from scaleright.costs.regional_power import REGIONS
-from scaleright.costs.rent import compute_usd, usd_per_hour_to_win
+from scaleright.costs.pretraining_run import Doubts, Run
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import arrival_days, arrives, bought_as

@@ -8,8 +8,7 @@ import numpy as np
 
 from scaleright import scaling_laws as laws
 from scaleright.catalog import accelerator, model
-from scaleright.chapters.plan.limits import measured
-from scaleright.chapters.plan.training_found import (
+from scaleright.chapters.plan.limits import (
     Found,
     binds,
     buys,
@@ -18,6 +17,7 @@ from scaleright.chapters.plan.training_found import (
     following,
     left_days,
     limits_of,
+    measured,
     owns,
     pick,
     sold,

@@ -22,8 +22,8 @@ from scaleright.costs.cluster_grid import (
     layouts_of,
     steps_of,
 )
-from scaleright.costs.clusters import cluster_chips
 from scaleright.costs.platform_terms import terms
+from scaleright.costs.platforms import cluster_chips
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.cluster_efficiency import Setting

@@ -10,10 +10,10 @@ from scaleright import charts
 from scaleright.catalog import accelerator
 from scaleright.chapters.plan.page import NAN, POST_TRAINING, TUNING, OwnPlan, weighed
 from scaleright.chapters.plan.tuning_steps import BY, PROBED, SPOKEN, right_said, smaller_than
-from scaleright.costs.clusters import CARDS
+from scaleright.costs.break_even import usd_per_hour_to_win
+from scaleright.costs.ownership import REGIONS
 from scaleright.costs.platform_terms import rents_to_tune
-from scaleright.costs.regional_power import REGIONS
-from scaleright.costs.rent import usd_per_hour_to_win
+from scaleright.costs.platforms import CARDS
 from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import arrives, bought_as
 from scaleright.decisions.plan_runs import BUY, SERVER_CHIPS, SPOT, early

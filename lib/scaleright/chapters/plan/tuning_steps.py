@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from scaleright.catalog import model
-from scaleright.chapters.plan.training_found import Found, costs, following
+from scaleright.chapters.plan.limits import Found, costs, following
 from scaleright.chapters.plan.training_steps import (
     DAY_S,
     HOW,
@@ -18,7 +18,7 @@ from scaleright.chapters.plan.training_steps import (
     measure,
     sold_in,
 )
-from scaleright.costs.clusters import CARDS, in_server
+from scaleright.costs.platforms import CARDS, in_server
 from scaleright.costs.update_steps import EACH, SEQUENCES, TASKS
 from scaleright.decisions.parallelism_playbook import words
 from scaleright.decisions.plan_parts import Asked, Step, count, many, percent

@@ -7,11 +7,10 @@ from scaleright import charts
 from scaleright.charts import Controls, Display
 from scaleright.charts import platforms as marks
 from scaleright.costs import pretraining
-from scaleright.costs import pretraining_doubts as doubts
+from scaleright.costs import pretraining_run as doubts
 from scaleright.costs.fastest_steps import SIZES, Steps, format_there
 from scaleright.costs.pretraining import PretrainingCost
-from scaleright.costs.pretraining_doubts import Spread
-from scaleright.costs.pretraining_run import Cheapest, Run
+from scaleright.costs.pretraining_run import Cheapest, Run, Spread
 from scaleright.costs.whole_runs import BEST_QUARTER, PACES, TYPICAL, as_tuned, factors, whole_runs
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.footprint import Footprint

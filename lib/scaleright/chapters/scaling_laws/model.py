@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from scaleright.costs import serving_doubts
+from scaleright.costs import serving as serving_doubts
 from scaleright.costs.training_fleet import InService
 from scaleright.costs.whole_runs import whole_runs
 from scaleright.formulas import lookup

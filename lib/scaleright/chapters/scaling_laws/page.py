@@ -11,7 +11,7 @@ from scaleright import scaling_laws as laws
 from scaleright.chapters.scaling_laws.model import Life, SizeDoubts
 from scaleright.charts import Controls, Display
 from scaleright.charts import platforms as marks
-from scaleright.charts.dots import dots
+from scaleright.charts.market import dots
 from scaleright.costs.pretraining_run import Cheapest
 from scaleright.information import Choice
 from scaleright.market import BEST, PaidHour

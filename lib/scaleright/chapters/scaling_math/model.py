@@ -12,7 +12,7 @@ import pandas as pd
 from scaleright import transformer
 from scaleright.architecture import Transformer
 from scaleright.catalog import Accelerator, accelerator, fact, model
-from scaleright.costs.rent import compute_usd
+from scaleright.costs.break_even import compute_usd
 from scaleright.formulas import lookup
 from scaleright.market import hour
 

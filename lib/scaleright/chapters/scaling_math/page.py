@@ -16,7 +16,7 @@ from scaleright.chapters.scaling_math.model import (
 )
 from scaleright.charts import Controls, Display
 from scaleright.inference.engine_tables import writing_seconds
-from scaleright.inference.weights import Weights
+from scaleright.inference.formats import Weights
 from scaleright.market import PaidHour
 from scaleright.ops import where
 from scaleright.order import ordered

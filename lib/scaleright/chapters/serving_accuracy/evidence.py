@@ -15,10 +15,9 @@ from scaleright import catalog
 from scaleright.catalog import accelerator, fact, model, remembered
 from scaleright.formulas import lookup
 from scaleright.inference.deployment import Deployment, check
-from scaleright.inference.engine_steps import engine_step
 from scaleright.inference.lengths import Load
 from scaleright.inference.phases import step_seconds
-from scaleright.inference.serving import room
+from scaleright.inference.serving import engine_step, room
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.order import ordered
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR, si, significant

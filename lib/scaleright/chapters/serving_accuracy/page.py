@@ -11,7 +11,7 @@ from scaleright.chapters.serving_accuracy import evidence as serving_errors
 from scaleright.chapters.serving_accuracy import evidence as serving_failures
 from scaleright.chapters.serving_accuracy import evidence as serving_tools
 from scaleright.charts import Display, say
-from scaleright.charts.spreads import spread
+from scaleright.charts.market import spread
 from scaleright.ops import where
 from scaleright.quantity import Quantity, given, look_up, pick
 from scaleright.validation import kinds, sealed_test

@@ -15,7 +15,7 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, accelerators, model, remembered
 from scaleright.costs.price_performance import joules_per_tflop
-from scaleright.costs.serving_doubts import LOAD, load_spread
+from scaleright.costs.serving import LOAD, load_spread
 from scaleright.decisions.hardware_choice import follows_rule
 from scaleright.footprint import (
     Footprint,
@@ -40,9 +40,8 @@ from scaleright.inference.energy import (
     predicted_ends,
     predicted_speed,
 )
-from scaleright.inference.formats import FORMATS, USUAL, either
+from scaleright.inference.formats import FORMATS, USUAL, Formats, Weights, either
 from scaleright.inference.lengths import Load
-from scaleright.inference.weights import Formats, Weights
 from scaleright.information import Choice
 from scaleright.market import matmul_chips
 from scaleright.ops import first_case, maximum, minimum, where

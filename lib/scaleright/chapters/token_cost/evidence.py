@@ -13,8 +13,7 @@ from scaleright import catalog, charts, market
 from scaleright.chapters.token_cost.model import compare_sizes
 from scaleright.charts import Display
 from scaleright.claims import stored
-from scaleright.costs.serving_choices import Paid, ServingChoices
-from scaleright.costs.token_offers import price_spans
+from scaleright.costs.token_offers import Paid, ServingChoices, price_spans
 from scaleright.formulas import lookup
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.validation.serving_cases import cases

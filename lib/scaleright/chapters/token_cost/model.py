@@ -25,8 +25,7 @@ from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import search
 from scaleright.inference.curves import curves
 from scaleright.inference.lengths import Load
-from scaleright.inference.nodes import engines
-from scaleright.inference.pacing import fastest
+from scaleright.inference.nodes import engines, fastest
 from scaleright.market import STEADY, api_price, hour
 from scaleright.ops import maximum, minimum, where
 from scaleright.order import names_by

@@ -8,10 +8,9 @@ from scaleright import charts
 from scaleright.charts import Display
 from scaleright.charts.busy import utilization_source
 from scaleright.charts.live import Controls
-from scaleright.costs.rent import usd_per_hour_to_win
+from scaleright.costs.break_even import usd_per_hour_to_win
 from scaleright.costs.serving import Kinds, Month, Ways, usd_per_month
-from scaleright.costs.serving_choices import Found, ServingChoices
-from scaleright.costs.token_offers import median_over, offers_sheet
+from scaleright.costs.token_offers import Found, ServingChoices, median_over, offers_sheet
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.serving_options import ASK_API, OWN_IT, RENT_IT, ServingOptions
 from scaleright.inference.demand import Busy, usual_peaks

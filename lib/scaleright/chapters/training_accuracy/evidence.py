@@ -11,9 +11,8 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.order import ordered
 from scaleright.training.layout import Layout, TrainingRun
-from scaleright.training.memory import training_memory
+from scaleright.training.memory import MEGATRON_2022, training_memory
 from scaleright.training.slowdowns import slowdowns
-from scaleright.training.software import MEGATRON_2022
 from scaleright.training.step import model_flop, step_time
 from scaleright.units import si, significant
 from scaleright.validation.training_errors import judged_runs, scored_runs

@@ -8,7 +8,7 @@ from scaleright import catalog, charts
 from scaleright.chapters.training_accuracy import evidence as other_tools
 from scaleright.chapters.training_accuracy.evidence import worst_runs
 from scaleright.charts import Display
-from scaleright.charts.spreads import spread
+from scaleright.charts.market import spread
 from scaleright.ops import first_case, where
 from scaleright.quantity import given, look_up
 from scaleright.quantity.rows import Row

@@ -28,7 +28,7 @@ from scaleright.chapters.vendor_claims.model import (
     serving_points,
 )
 from scaleright.costs.ownership import Ownership
-from scaleright.costs.serving_doubts import RENT
+from scaleright.costs.serving import RENT
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.formulas import lookup, search
 from scaleright.inference.demand import UNKNOWN, Demand, requests_of

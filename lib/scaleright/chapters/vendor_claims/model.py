@@ -30,9 +30,8 @@ from scaleright.formulas import (
     search,
 )
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.lengths import Load
+from scaleright.inference.lengths import Load, Speculation
 from scaleright.inference.serving import steady
-from scaleright.inference.speculation import Speculation
 from scaleright.names import one_of
 from scaleright.order import first_greatest, noiseless
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
