@@ -319,8 +319,9 @@ def left_out_ways(case: Any, usd_per_million: float) -> pd.DataFrame:
             speed = node_speed(known, *served, load, case.pace_tokens_per_s, demand)
             busy = demand.busy(speed.seated, load, case.utilization)
             # a million tokens at a dollar an hour: their hours
-            hours = usd_per_million_tokens(1.0, speed.tokens_per_s, busy.share)
-            wins = float(usd_per_hour_to_win(usd_per_million, *evaluate([hours], {})))
+            at_a_dollar = usd_per_million_tokens(1.0, speed.tokens_per_s, busy.share)
+            [hours] = evaluate([at_a_dollar], {})
+            wins = float(usd_per_hour_to_win(usd_per_million, hours)) if hours > 0 else wins
         owned = OwnedHour.of(owned_terms(name, case.setting), False, case.utilization)
         rows.append((name, why, last.usd if last else np.nan, float(owned.usd), wins))
     columns = ["accelerator", "why it is left out", LAST_LISTED, OWNED, TO_WIN]
