@@ -147,7 +147,7 @@ def by_architecture_bets(pages: dict, case: Serving) -> Answer | None:
     here = {"input_tokens": prompt, "output_tokens": answer, kind: name, "precision": case.form}
     here |= {"bet": case.chip, "bet_usd_per_hour": hour_of(pages, case) if own else 0.0}
     here |= {"contract": of.case.contract.value if own else case.paid}
-    rows = of.bets_served.served_table(of.found, 1 / case.pace).to_dict("records")
+    rows = of.served_table(of.found, 1 / case.pace).to_dict("records")
     row = rows[0 if kind == "mixture" else 2]
     columns = "price of a million", "tokens/s of a chip", "chips of an engine"
     usd, speed, group = at(here, *(row[column] for column in columns))

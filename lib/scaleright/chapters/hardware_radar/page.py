@@ -289,8 +289,8 @@ def draw_standing(
     most : how many to draw.
     along : parameters that the rows give, where the ends are quantities.
 
-    >>> standing([{"chip": "A", "low": 4.0, "high": 6.0}], "chip", "low", "high", "points",
-    ...     5.0).height
+    >>> rows = [{"chip": "A", "low": 4.0, "high": 6.0}]
+    >>> draw_standing(rows, "chip", "low", "high", "points", 5.0).height
     30
     """
     frame = frame_of(rows)
