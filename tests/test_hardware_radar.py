@@ -17,7 +17,7 @@ from scaleright import catalog, mlperf
 from scaleright import quantity as quantities
 from scaleright.chapters.hardware_radar import evidence, figures
 from scaleright.chapters.hardware_radar import model as hardware
-from scaleright.chapters.hardware_radar.page import profile, radar, ranks_standing
+from scaleright.chapters.hardware_radar.page import draw_standing, profile, radar
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
 
 LLAMA = ("llama2-70b", "Offline")
@@ -324,7 +324,7 @@ def test_charts_leave_a_missing_axis_open_and_draw_far_points_at_the_edge():
         assert "isFinite(datum._value)" in text
     assert "max(0, min(10.0, datum._value))" in str(radar(ROWS, "chip", axes, ["A"]).to_dict())
     text = str(
-        ranks_standing(
+        draw_standing(
             [{"chip": "A", "low": 1.0, "high": 9.0, "vendor": "AMD"}],
             "chip",
             "low",
