@@ -4,9 +4,8 @@
 `tornado` and `predicted_vs_measured` build charts from rows or from quantities, to which `rule`
 adds a line and `band` a strip; `show` hands a chart to the page; `answer_card`, `sentence`, `table`
 and `parameters_table` are the rest of a chapter's displays, `sheet` a table of the library, and
-`at_defaults` marks one that follows no control. What some chapters alone draw or say is imported
-from its own module: `busy`, `dots`, `intervals`, `market`, `plane`, `progress`, `radar`, `ranking`,
-`spreads`, `standing`, `weights`.
+`at_defaults` marks one that follows no control. What some chapters draw or say is imported
+from its own module: `busy`, `intervals`, `market`, `platforms`, `ranking`, `weights`.
 """
 
 from scaleright.charts.answers import answer_card, beneath_strip, sentence
