@@ -138,7 +138,11 @@ def cloud_usd_per_month(
 
 
 # Accelerators that are bought: what a year of owning one costs, by parts, and what is left of its
-# price when it is sold
+# price when it is sold.
+#
+# Money that moves at different times is compared at one moment with continuous compounding: at a
+# yearly cost of capital r, a dollar after t years is worth (1 + r)^-t today, and a dollar a year
+# for t years is worth `annuity_years(r, t)` dollars today [brealey2020, chapter 2].
 
 
 RATE = Domain(0.0, 1.0, (0.0, 0.5))

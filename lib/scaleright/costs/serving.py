@@ -263,7 +263,10 @@ class Serving:
 
 
 # What nobody knows of a case of serving: speed in practice, the load that will come, and what an
-# hour will cost that no contract fixes; and how far that moves where renting meets an API
+# hour will cost that no contract fixes; and how far that moves where renting meets an API.
+#
+# What a reader chooses (a contract, a seller, a host) or has set (an own rent) has no spread
+# here.
 
 
 SPEED, LOAD, RENT = "speed in practice", "utilization", "rents of the year ahead"

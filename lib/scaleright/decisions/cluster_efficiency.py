@@ -254,7 +254,7 @@ class Setting:
     ) -> Plan:
         """The run at one of `WAYS`.
 
-        price, pace, luck : as in `pretraining_doubts`; batches : the critical batch over what it is
+        price, pace, luck : as in `pretraining_run`; batches : the critical batch over what it is
             thought to be [1]
         """
         case, step, chips = self.case, self.grid.step(self.case, way), chips_at(way)

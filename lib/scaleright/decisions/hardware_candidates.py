@@ -396,7 +396,7 @@ class HardwareTables:
 
     engines : by model, candidate and format
     chips : by candidate, see `hardware_candidates.candidates`
-    trained : by model, format and candidate, see `hardware_training.training_rows`
+    trained : by model, format and candidate, see `training_rows`
     hours : what an hour of each candidate costs under every contract
     owned : what owning it takes, by candidate and setting, see `owned_hours.owned_terms`
     models : shapes by name

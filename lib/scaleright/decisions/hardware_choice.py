@@ -4,7 +4,7 @@ decides it.
 Andreessen Horowitz lists what to look at (training or inference, memory, support, latency, spikes)
 and leaves the choice to the reader. Here each chip's speed gives its price: in serving that of the
 library's one model of serving (`inference.node_speed`), in training that of its one model of a step
-(`hardware_training`).
+(`hardware_candidates`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -175,7 +175,7 @@ class Priced:
         ----------
         case : its demand at the peak and its utilization count where no traffic is known; `paid`
             and `contract` may be `market.BEST`
-        tables : a `hardware_tables.HardwareTables`
+        tables : a `hardware_candidates.HardwareTables`
         trained : speed in training, of a task that is not to train
         """
         training, load = (

@@ -216,7 +216,10 @@ def routed_saving(calls, small_usd, large_usd):
 
 
 # Ways through tiers of models (F9): what trying them one after another, at once or by a router
-# costs, how often it is right and how long it takes, for any number of tiers
+# costs, how often it is right and how long it takes, for any number of tiers.
+#
+# The closed forms of two tiers, and what a check, a router and nested failures are, stand in
+# the other half of this module.
 
 
 RARE = 0.95

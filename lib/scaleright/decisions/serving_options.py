@@ -43,7 +43,7 @@ from scaleright.validation.in_common import KINDS
 RENT_IT, OWN_IT, ASK_API = "renting", "owning", "the API"
 """Kinds of ways, as subjects of a sentence."""
 PAID = "prices paid"
-"""What an input is called in a chart, beside those of `serving_doubts` and `two_chips`."""
+"""What an input is called in a chart, beside those of `costs.serving` and `two_chips`."""
 NAN = float("nan")
 
 

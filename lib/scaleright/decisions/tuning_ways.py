@@ -289,7 +289,7 @@ def _fewest(days: Any) -> dict[str, Any]:
 
 def _kept(row: Any, limits: Any) -> dict[str, Any]:
     """Costs of a way under the limits, NaN where it does not keep them, as `costs` compares them in
-    `plan_training_found`: with what has to be paid where chips would have to be bought.
+    `plan.limits`: with what has to be paid where chips would have to be bought.
     """
     z = normal_quantile(limits.deadline_chance)
     lasts = row.few | (row.days * HOURS_PER_DAY >= SHORTEST_HOURS) | (row.how == BUY)

@@ -27,7 +27,7 @@ from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 from scaleright.validation.in_common import ALIKE, KINDS
 
 SPEED, PRICE = "ratio of their speeds", "prices of the chips"
-"""What inputs are called in a chart, beside those of `serving_doubts`."""
+"""What inputs are called in a chart, beside those of `costs.serving`."""
 
 
 def spread_apart(off: Any, other: Any, common: Any) -> Any:

@@ -3,8 +3,8 @@
 An engine runs as many requests at once as keep the pace of their answers; those are its seats. A
 request finds a free seat, or waits. So the fleet needs as many seats as requests would sit in at
 once if nobody had to wait, and some more, since they come by chance and in bunches. How many more
-is a closed form. Prompts of one engine also wait for each other to be read (`reading_queue`), which
-bounds how full it may be. `fleet_events` simulates the same fleet step by step.
+is a closed form. Prompts of one engine also wait for each other to be read (`first_token`), which
+bounds how full it may be. `load_of_a_day.simulated` simulates the same fleet step by step.
 """
 
 from __future__ import annotations

@@ -248,7 +248,10 @@ def stays_together(deployment: Deployment, alike: bool) -> bool:
     return alike and deployment.engine in READS_FIRST
 
 
-# Prompts of one engine that wait for each other: a queue whose server is the engine's reading
+# Prompts of one engine that wait for each other: a queue whose server is the engine's reading.
+#
+# A step reads so many tokens of prompts at most, and a long prompt takes many of them. Who comes
+# meanwhile waits until it has been read, although a seat is free.
 
 
 LATE = 20.0

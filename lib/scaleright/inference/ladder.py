@@ -1,8 +1,8 @@
 """The levers on the cost of serving one after the other, as quantities: which are taken, and what
 fleet is left, follow every input.
 
-It climbs as `levers.climb` does, on the curves of `ladder_tables`, which a page can carry, where
-that searches the model of serving itself.
+It climbs as `levers.climb` does, on curves that a page can carry, where that searches the model of
+serving itself.
 """
 
 from __future__ import annotations

@@ -111,7 +111,12 @@ def step_reading(
     return weighed(step, where(tokens > 0, 1.0, 0.0), engine_step(d, load, beside, slowdowns), 1.0)
 
 
-# How a run of so many requests ends: when none waits any more, those that still run thin out
+# How a run of so many requests ends: when none waits any more, those that still run thin out.
+#
+# A benchmark sends a number of requests, so many at a time, and divides the tokens by the time
+# until the last answer. Answers of different lengths do not end together: from the moment when
+# the last request has begun, fewer and fewer run, and the longest of them keeps the chips
+# waiting.
 
 
 EVEN = 1 / math.sqrt(3)
@@ -540,7 +545,7 @@ def offline(
 
     Requests of like lengths run in waves, of which the last is smaller; since the time of a step
     grows nearly in a straight line with its sequences, the run takes as long as equal waves. Those
-    of different lengths begin as others end, and the last of them thin out (`last_requests`):
+    of different lengths begin as others end, and the last of them thin out:
     throughput is of all of that, latencies are those of the middle. TTFT is from when a request
     takes its slot.
 

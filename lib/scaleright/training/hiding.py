@@ -3,7 +3,7 @@
 A busy second hides one second of other work, once: the ring of context parallelism behind the
 attention that it feeds, the launches of routed experts behind those experts, then all other
 launches, then the traffic of shared-out weights and gradients as far as it is issued beside
-computing (`sharding`). All are seconds in practice, slowed as `slowdowns` says, so that a faster
+computing (`parts`). All are seconds in practice, slowed as `slowdowns` says, so that a faster
 chip hides less and is never slower for it.
 """
 

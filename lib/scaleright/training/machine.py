@@ -80,7 +80,7 @@ class Stack:
         [shah2024flashattention3, figure 5]
     fused_experts : experts' products and casts fused (Megatron-Bridge since 26.06)
     modules : what selective recomputation runs again otherwise, by Megatron's names (`MODULES`)
-    dispatcher : what moves tokens to their experts, see `experts.exchange_seconds`
+    dispatcher : what moves tokens to their experts, see `parts.exchange_seconds`
     graphs : what CUDA graphs launch, by Megatron's scopes; where nobody said so, fused experts are
         launched by one graph of the whole step, as in the recipes of their release
         [megatronrecipes2026]

@@ -343,7 +343,11 @@ def layer_seconds(run: TrainingRun, of: Machine, stack: Stack, lay: Layout):
 
 
 # What data-parallel ranks share out of a stage's weights, and what it takes to bring it together:
-# gathering weights, reducing gradients, and the memory that both pass through on a chip
+# gathering weights, reducing gradients, and the memory that both pass through on a chip.
+#
+# With hybrid sharding the ranks form `replicas` groups, each of neighbors, that hold all of it:
+# what is gathered and scattered stays inside a group, and gradients are summed across groups once
+# a step.
 
 
 OVERLAP = 0.5

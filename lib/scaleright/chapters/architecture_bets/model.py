@@ -4,7 +4,7 @@ the wrong bet costs.
 The MLPerf blog post says that an NVL72 gains nearly tenfold on a mixture of experts and four to
 five times on a dense model, so that buying it is betting on mixtures. Here the gain is that of a
 chip, from MLPerf results of one round; the bet is its price per unit of work on each kind of model
-against the odds of each (`bets` for a reader's case). `chip_gains` has the gains of all chips,
+against the odds of each (`bets` for a reader's case). `evidence` has the gains of all chips,
 `scale_up` says which resource a gain is made of.
 """
 
@@ -25,7 +25,11 @@ from scaleright.names import one_of
 from scaleright.ops import INFINITY, maximum, minimum, where
 from scaleright.order import ordered
 
-# What a bet on hardware costs when nobody knows which kind of model it will serve
+# What a bet on hardware costs when nobody knows which kind of model it will serve.
+#
+# Costs are those of a unit of work, over those of whichever hardware does that kind cheapest: 1
+# is the best that could be had, 1.3 is 30 % more. A bet's regret is what it costs above 1
+# [savage1951, section 4].
 
 
 COST = Domain(0.0, INFINITY, (0.2, 20.0), open_low=True)

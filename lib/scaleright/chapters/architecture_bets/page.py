@@ -297,7 +297,7 @@ def domains(case: Any, limit: Quantity, share: Mapping[str, Quantity], even: Qua
 
 def served(within_20_ms: pd.DataFrame) -> Display:
     """A table of what each of the two does with each model within 20 ms a token, see
-    `bets_served.served_table`.
+    `model.served_table`.
     """
     shown = charts.table(
         within_20_ms,

@@ -24,7 +24,10 @@ from scaleright.units import HOURS_PER_DAY, figure, figures
 from scaleright.validation.training import steps_left_out
 
 # Published failures and goodput of clusters against those predicted from the number of chips: by
-# the rate of Llama 3's cluster, and by what other operators published of the same kind
+# the rate of Llama 3's cluster, and by what other operators published of the same kind.
+#
+# What a publication counts decides: components that fail, or whatever stops a job, bugs and hangs
+# and restarts by hand among them. On research clusters the latter is several times as often.
 
 
 TABLE = "measured/reliability"

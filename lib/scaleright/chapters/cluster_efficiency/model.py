@@ -71,7 +71,7 @@ class Curve:
 
 ALL_USUAL = {**USUAL, "batches": 1.0}
 STEPS, BATCHES = "steps on more chips", "critical batch"
-"""What inputs are called in a chart, beside those of `pretraining_doubts`."""
+"""What inputs are called in a chart, beside those of `pretraining_run`."""
 
 
 @dataclass(frozen=True)

@@ -346,7 +346,7 @@ def cards_in_short() -> Display:
 
 def criteria(rows: pd.DataFrame, price: Quantity) -> Display:
     """What Andreessen Horowitz says to look at, beside what it comes to:
-    `hardware_criteria.criteria`; the controls of the price are those that they would depend on.
+    `model.criteria`; the controls of the price are those that they would depend on.
     """
     if rows.empty:
         return charts.at_defaults(charts.sentence(NOTHING), price)
@@ -355,7 +355,7 @@ def criteria(rows: pd.DataFrame, price: Quantity) -> Display:
 
 
 def orders(tested: pd.DataFrame) -> Display:
-    """How well prices by the datasheet order chips, from `hardware_ranking.criteria_tested`."""
+    """How well prices by the datasheet order chips, from `model.criteria_tested`."""
     return charts.table(
         tested,
         "Pairs of chips that each criterion puts in the measured order, and workloads for which it"
@@ -376,7 +376,7 @@ def speeds(rows: pd.DataFrame, model: str, price: Quantity) -> Display:
 
     Parameters
     ----------
-    rows : of `hardware_criteria.published_speeds`
+    rows : of `model.published_speeds`
     price : on whose controls they would depend
     """
     if rows.empty:

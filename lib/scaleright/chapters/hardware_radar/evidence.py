@@ -111,7 +111,7 @@ def prices_of_use(
 
     Parameters
     ----------
-    chip : a row of `hardware_figures.chip_rows`
+    chip : a row of `figures.chip_rows`
     rent, owned : an hour of it, used or not [USD/h]
     rate : of the chip at full load [unit/s]
     system_joules : the least that a whole system was measured to take [J/unit]

@@ -21,7 +21,11 @@ from scaleright.order import ordered
 from scaleright.units import DAYS_PER_YEAR, figure
 
 # How far the world around a chip has come, by criteria that a reader can check: ten of them, a
-# point each
+# point each.
+#
+# Seven ask whether a program that runs models supports the platform (`hardware_maturity`); three
+# are counted from the other tables: who submits the chip to MLPerf, how many clouds list it, how
+# long it has been sold.
 
 
 SUPPORT = {"yes": 1.0, "apart": 0.5, "no": 0.0}

@@ -4,7 +4,7 @@ nobody measured.
 Clarifai sorts whole technologies by feel. Here a chip is placed on each axis by how many times
 better it is than one and the same reference chip, so that no third chip can change the order of
 two. What is not known stays open: a chip with a missing axis gets the range that the axis could
-make of its score, and cannot win while it weighs. `hardware_figures` says what is known.
+make of its score, and cannot win while it weighs. `figures` says what is known.
 """
 
 from __future__ import annotations

@@ -45,7 +45,11 @@ from scaleright.information import NINETY, expected_shortfall, probability_ahead
 from scaleright.ops import item, where
 from scaleright.quantity import at, given
 
-# A radar of a few things on a few axes, and the same as dots
+# A radar of a few things on a few axes, and the same as dots.
+#
+# The area of a radar's polygon grows with the square of its points and depends on the order of
+# the axes; the dots beside it carry the same points without either. A missing value is drawn
+# nowhere: the polygon stays open there.
 
 
 FULL = 10.0

@@ -23,7 +23,12 @@ from scaleright.quantity.graph import value_of
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 # A fleet of whole engines as a discrete-event simulation: one queue, machines that start, are
-# taken away and are given back, and work that waits for a valley
+# taken away and are given back, and work that waits for a valley.
+#
+# The clock and its queue of events are SimPy's: a small library in pure Python, maintained since
+# 2002, whose order of simultaneous events is the order in which they were made, so that a seed
+# gives the same day on every machine. What waits (machines) is a process of SimPy, what is quick
+# (steps of engines) a plain event.
 
 
 LOOK_S = 60.0

@@ -26,7 +26,11 @@ from scaleright.decisions.routing import (
 from scaleright.formulas import lookup, search
 
 # How good published checks of answers are, and what published cascades got right for their bill
-# beside what the model of routing says
+# beside what the model of routing says.
+#
+# A check is one number, its odds (`routing.check_odds`). Those of language models and of trained
+# scorers are read from published rates. Those of a cascade that tells no rates are fitted to the
+# cascades of the *other* benchmarks, and its own points are then a prediction.
 
 
 LARGE_MODEL = "large model"

@@ -32,7 +32,7 @@ LEVERS = {
     "seller": "rent from the cheapest quarter of sellers",
     "idle": "keep the cluster busy between jobs",
 }
-"""Levers in words, by their names in `plan_study_live.CHANGES`."""
+"""Levers in words, by their names in `study_live.CHANGES`."""
 BARS = {
     "rented": "rent on demand",
     "on_spot": "rent on spot",

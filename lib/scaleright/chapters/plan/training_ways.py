@@ -1,6 +1,6 @@
 """Every way to train a model from the start as quantities that follow a page's controls: platforms,
 numbers of chips and batches, rented on demand or on spot, bought, or owned already; by the rules by
-which `plan_training` chooses.
+which `training` chooses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -249,7 +249,7 @@ class TrainingWays:
 
     def changes(self) -> dict[str, Change]:
         """What would help where nothing is within the limits, by what it changes, in the order of
-        names; as `plan_limits` and `plan_training` find it.
+        names; as `limits` and `training` find it.
         """
         case, cash = self.case, lambda place: self.figure("cash", place)
         longer, soon, fewer, fp8 = map(self.place, ("paid_sure", "soon_cash", "fewer", "fp8"))

@@ -31,7 +31,7 @@ from scaleright.scaling_laws import (
 from scaleright.scaling_laws.laws import Law
 
 PACE, FIT = "time of real runs", "the fit"
-"""What the inputs are called in a chart, beside those of `serving_doubts`."""
+"""What the inputs are called in a chart, beside those of `costs.serving`."""
 BEST = serving_doubts.BEST | {"run_pace": 1.0}
 """Inputs that no control gives, at their best estimates; of a run its time over the predicted."""
 

@@ -1,5 +1,5 @@
 """Eco-Efficiency Scorecard (F11): a deployment rated on Clarifai's four axes against stated
-reference points; what would help most is of `eco_changes`.
+reference points; what would help most is of `model`.
 
 Clarifai rates utilization, model size, hardware and energy in words. Here each axis runs between
 two published figures, a poor and a good one.

@@ -1,4 +1,4 @@
-"""What runs where: a machine at work in a place, for `eco_efficiency` to rate, and the tables of
+"""What runs where: a machine at work in a place, for `efficiency` to rate, and the tables of
 chips and of measured operating points from which it is chosen.
 """
 
