@@ -32,8 +32,9 @@ from scaleright.decisions.build_buy import (
     room_watts,
     source_branch,
 )
+from scaleright.decisions.hardware_candidates import served_on
 from scaleright.decisions.plan_parts import chance
-from scaleright.decisions.plan_workload import SERVERS, Workload
+from scaleright.decisions.plan_workload import Workload
 from scaleright.market import BEST, Hosts
 from scaleright.ops import INFINITY
 from scaleright.parameters import validate
@@ -75,7 +76,7 @@ def ways() -> ServiceWays:
 @pytest.fixture(scope="module")
 def servers() -> ServiceWays:
     """The ways on every accelerator that servers come with."""
-    return ways_of([*SERVERS])
+    return ways_of([*served_on()])
 
 
 def decided(ways: ServiceWays, **other) -> tuple[str, float]:
@@ -178,8 +179,8 @@ def test_the_page_says_what_has_to_give_as_the_command_does(other):
     """The same changes with the same numbers, the least first."""
     asked = CASE | {"accelerator": BEST, "contract": BEST} | other
     case = SimpleNamespace(**{name: given(name, value) for name, value in asked.items()})
-    tables, hosts = DayChoices.of(MODELS, [*SERVERS]), Hosts(MODELS)
-    ways = ServiceWays.of(case, tables, [*SERVERS], hosts)
+    tables, hosts = DayChoices.of(MODELS, [*served_on()]), Hosts(MODELS)
+    ways = ServiceWays.of(case, tables, [*served_on()], hosts)
     own = plan_service.own_plan(case, ways, tables, hosts)
     (part,) = plan(Workload(requests_per_day=1e6, **other)).parts
     changes = [of.says.replace("1.00 million", "1,000,000") for of in part.broken.relaxations]

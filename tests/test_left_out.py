@@ -15,6 +15,7 @@ from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import RENT, ServiceWays
+from scaleright.decisions.hardware_candidates import served_on
 from scaleright.decisions.plan_parts import Part
 from scaleright.decisions.plan_runs import SPOT, PaidRun, read_at, runs_of
 from scaleright.decisions.plan_tuning import Tunings
@@ -72,7 +73,7 @@ def study(name: str, chips: float, price: float) -> float:
 
 
 def serve(name: str, chips: float, price: float) -> float:
-    fleets = Fleets.of(SERVE, SERVE.served)
+    fleets = Fleets.of(SERVE, SERVE.served, served_on())
     tables = DayChoices.of([SERVE.served], [name, "B200"])
     case = SimpleNamespace(**vars(fleets.case) | {"accelerator": given("accelerator", name)})
     case.rent_usd_per_hour = price

@@ -14,9 +14,11 @@ import pytest
 from chapter_cells import BOOK, Run, computed, page
 from scaleright.chapters.plan.hardware import Compared, Fleets
 from scaleright.chapters.plan.model import WholePlan, plan
+from scaleright.chapters.plan.service import LADDER_CHIPS
 from scaleright.costs.ownership import REGIONS
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions import plan_runs, plan_tuning, plan_workload
+from scaleright.decisions.hardware_candidates import served_on
 from scaleright.decisions.plan_parts import STEPS, Asked
 from scaleright.decisions.plan_workload import DECLARED, TRACE_COLUMNS, Workload, read_trace
 from scaleright.decisions.post_training_choice import OFFERED
@@ -68,7 +70,15 @@ def test_a_workload_declares_what_it_holds():
 def test_choices_are_those_of_the_chapters():
     of = {one.name: one for one in declared("load_of_a_day", BOOK)}
     assert of["model"].choices == plan_workload.SERVED
-    assert of["accelerator"].choices == ("cheapest", *plan_workload.SERVERS)
+    for chapter in ("load_of_a_day", "plan", "token_cost"):
+        menu = {one.name: one for one in declared(chapter, BOOK)}["accelerator"].choices
+        assert menu == ("cheapest", *served_on()), chapter
+    climbed = {one.name: one for one in declared("inference_ladder", BOOK)}
+    assert (
+        {*climbed["accelerator"].choices}
+        == {"cheapest", *LADDER_CHIPS}
+        <= {*of["accelerator"].choices}
+    )
     own = {one.name: one for one in plans.declared_workload()}
     assert of["trace"].choices == own["trace"].choices
     studied = {one.name: one for one in declared("ablation_cost", BOOK)}
@@ -84,6 +94,7 @@ def test_choices_are_those_of_the_chapters():
     costed = {one.name: one for one in declared("pretraining_cost", BOOK)}
     assert costed["place"].choices == own["region"].choices == REGIONS
     page = {one.name: one for one in declared("plan", BOOK)}
+    assert {*page["owned"].choices} <= {"none", *served_on()}
     assert page["region"].choices == REGIONS
 
 
@@ -128,7 +139,7 @@ def test_a_stale_preset_is_named_with_its_line_and_the_nearest():
         ({"requests_per_day": 5000.0, "model": "BERT-base"}, "writes none"),
         ({"requests_per_day": 5000.0, "quality": 0.94}, "the best"),
         ({"requests_per_day": 5000.0, "quality": 0.75, "model": "Llama-3.1-8B"}, "Llama-3.3-70B"),
-        ({"requests_per_day": 5000.0, "accelerator": "B300"}, "no fleet"),
+        ({"requests_per_day": 5000.0, "accelerator": "TPU v5p"}, "no engine of it is known"),
         ({"work": "train", "data": "may not leave", "accelerator": "TPU v5p"}, "nobody sells"),
         ({"budget": 5.0}, "nearest: budget_usd"),
     ],

@@ -4,6 +4,7 @@ where another chapter takes fewer chips.
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -106,6 +107,7 @@ def test_a_few_chips_of_ones_own_are_the_base_and_the_rest_is_rented():
 def test_a_base_of_ones_own_may_have_an_api_beyond_it():
     """Where data may leave and a host has the model; what the API takes needs no engine."""
     busy = {"model": "DeepSeek-V3.1", "requests_per_day": 2e7, "peak_to_mean": 2.5}
+    busy |= {"accelerator": "B200"}
     mine, spared, kept = (
         plan(Workload(**busy | of)).parts[0]
         for of in ({}, {"spare_engines": 2}, {"data": "stays in the region"})
@@ -136,3 +138,14 @@ def test_every_model_that_writes_is_planned_a_config_of_ones_own_too(tmp_path):
                 assert accepted(declared(asked.chapter, BOOK), said).get("model", name) in may
     finally:
         catalog.drop_models()
+
+
+@pytest.mark.long
+def test_what_was_bought_to_tune_a_model_is_compared_to_serve_it_on():
+    """For what running it costs, since it is paid for."""
+    asked = {"model": "Llama-3.1-8B", "requests_per_day": 2e4, "data": "may not leave"}
+    tuned, serves = plan(Workload(work="fine-tune and serve", tokens=5e7, **asked)).parts
+    (alone,) = plan(Workload(**asked)).parts
+    row = re.compile(rf"{tuned.figures['accelerator']}: \$([\d.]+) a day of your own")
+    there, new = (float(row.search("; ".join(of.steps[3].because))[1]) for of in (serves, alone))
+    assert serves.figures["usd_per_day"] <= there < 0.6 * new

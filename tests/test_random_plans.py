@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 from scaleright.chapters.plan.model import plan
+from scaleright.decisions.hardware_candidates import served_on
 from scaleright.decisions.plan_parts import Part
 from scaleright.decisions.plan_runs import NEAR
-from scaleright.decisions.plan_workload import PROXIES, SERVED, SERVERS, TUNED, Workload
+from scaleright.decisions.plan_workload import PROXIES, SERVED, TUNED, Workload
 
 TRAINED = ("Llama-2-7B", "Llama-3.1-8B", "Llama-3.1-70B", "Mixtral-8x7B", "Llama-3.1-405B")
 CHIPS = ("H100 SXM", "H200 SXM", "B200", "B300", "MI300X", "A100 SXM 80GB")
@@ -56,10 +57,10 @@ def case(number: int) -> Case:
     if of.random() < 0.5:
         found["budget_usd"] = 10 ** of.uniform(4, 7)
     if of.random() < 0.5:
-        owned = of.choice(SERVERS if "serve" in work else CHIPS)
+        owned = of.choice(served_on() if "serve" in work else CHIPS)
         found |= {"owned": owned, "owned_chips": of.choice([2, 8, 16, 64, 100, 512])}
     if of.random() < 0.15:
-        found["accelerator"] = of.choice(SERVERS[:5])
+        found["accelerator"] = of.choice(CHIPS)
     return found
 
 

@@ -367,6 +367,30 @@ def serving_chips() -> tuple[str, ...]:
     return tuple(name for name in candidate_rows() if known[name].kind == "GPU")
 
 
+@lookup
+def one_seller(name: str) -> bool:
+    """Whether a candidate is a card in slots that a single seller lists: too thin a market for a
+    comparison to rest on where nobody asks for it.
+
+    >>> one_seller("L4"), one_seller("L40S"), one_seller("MI350X")
+    (True, False, False)
+    """
+    return catalog.accelerators()[name].form == "PCIe" and candidate_rows()[name]["providers"] == 1
+
+
+@lookup
+def served_on() -> tuple[str, ...]:
+    """The accelerators that chapters on serving compare where none is named, the newest first:
+    `serving_chips` but those of `one_seller`.
+
+    >>> served_on()[:2], "L4" in served_on()
+    (('MI350X', 'B300'), False)
+    """
+    known = catalog.accelerators()
+    names = [name for name in serving_chips() if not one_seller(name)]
+    return tuple(sorted(names, key=lambda of: (-known[of].released.toordinal(), of)))
+
+
 def candidate_engines(models: Sequence[str], formats: Sequence[str] = FORMATS) -> Engines:
     """The engines of models on every candidate, in the usual format and in some; why there are none
     on those that the model of serving does not know.

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from scaleright.catalog import Accelerator, accelerators
-from scaleright.decisions.hardware_candidates import candidate_rows
-from scaleright.decisions.plan_workload import SERVERS
+from scaleright.decisions.hardware_candidates import one_seller, served_on
 from scaleright.formulas import lookup
 from scaleright.market import contracts, hour, recent_hour
 from scaleright.units import usd
@@ -16,8 +15,8 @@ WEIGHED_SINCE = 2024
 NAMED = 2
 """How many that are left out for one reason are named; the others are counted."""
 NO_ENGINE = ", and no engine of it is known"
-NO_PROMISE = "does not keep pace and first token"
-NO_ROOM = "no node of it holds the model"
+NO_PROMISE = "pace and first token are not kept by"
+NO_ROOM = "the model fits no node of"
 NO_DAY = "a day of a service is not known on it"
 ON_SPOT = " on spot"
 ONE_SELLER = "a card in slots that one seller lists"
@@ -86,8 +85,12 @@ def unlisted() -> tuple[str, ...]:
 @lookup
 def of_services() -> dict[str, str]:
     """Why plans of a service leave chips of `newer` out, by name."""
-    why = {name: unpriced(name) or NO_DAY for name in newer() if name not in SERVERS}
-    return {name: of + NO_ENGINE * no_engine(newer()[name]) for name, of in why.items()}
+    found, known = {}, served_on()
+    for name, chip in newer().items():
+        if name not in known:
+            thin = ONE_SELLER if not unpriced(name) and one_seller(name) else NO_DAY
+            found[name] = (unpriced(name) or thin) + NO_ENGINE * no_engine(chip)
+    return found
 
 
 @lookup
@@ -105,8 +108,7 @@ def of_tunings() -> dict[str, str]:
     from scaleright.decisions.tuning_ways import PLATFORMS
 
     found = {name: of for name, of in of_trainings().items() if name not in PLATFORMS}
-    sold = {name: of["providers"] for name, of in candidate_rows().items()}
-    few = {name for name in found if newer()[name].form == "PCIe" and sold.get(name) == 1}
+    few = {name for name in found if not unpriced(name) and one_seller(name)}
     return found | dict.fromkeys(few, ONE_SELLER)
 
 

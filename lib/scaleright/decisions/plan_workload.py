@@ -29,17 +29,6 @@ SERVED = (
 """Models that the page of a plan offers: those of the chapter `load_of_a_day`, as a test holds. The
 command serves every model that writes tokens.
 """
-SERVERS = (
-    "H100 SXM",
-    "H200 SXM",
-    "B200",
-    "MI300X",
-    "A100 SXM 80GB",
-    "L40S",
-    "RTX PRO 6000",
-    "RTX 5090",
-)
-"""Accelerators that it serves them on, likewise."""
 PROXIES = (
     "Llama-3.2-1B",
     "Pythia-70M",
@@ -418,9 +407,12 @@ def _of_the_model(of: Workload) -> Iterable[str]:
             f"model = {brief(of.model)}: it reads tokens and writes none, as encoders do; name one"
             f" that writes, such as {SERVED[0]}"
         )
-    chips = {of.accelerator} - {None, *SERVERS} if of.work == SERVE else set()
-    for chip in chips:
-        yield f"accelerator = {chip}: no fleet of it is known; {suggestion(chip, SERVERS)}"
+    if of.work == SERVE and of.accelerator:
+        from scaleright.decisions.hardware_candidates import serving_chips
+
+        if of.accelerator not in serving_chips():
+            instead = suggestion(of.accelerator, serving_chips())
+            yield f"accelerator = {of.accelerator}: no engine of it is known; {instead}"
     if of.quality is None:
         return
     if not of.model:

@@ -38,7 +38,7 @@ from scaleright.decisions.hardware_candidates import (
 )
 from scaleright.decisions.plan_parts import Asked
 from scaleright.decisions.plan_runs import read_at
-from scaleright.decisions.plan_workload import SERVERS, Workload
+from scaleright.decisions.plan_workload import Workload
 from scaleright.formulas import lookup, search
 from scaleright.inference.demand import requests_of
 from scaleright.inference.formats import USUAL
@@ -96,7 +96,7 @@ class Fleets:
     tables: DayChoices
 
     @classmethod
-    def of(cls, of: Workload, model: str, chips: Sequence[str] = SERVERS) -> Self:
+    def of(cls, of: Workload, model: str, chips: Sequence[str]) -> Self:
         """Those of a workload that serves a model on some accelerators."""
         tables = DayChoices.of([model], list(chips))
         terms = tables.traces[of.trace]
@@ -272,7 +272,7 @@ _REST = {
     "seller": "median",
     "vendor": "all",
     "segment": "data center",
-    "least_providers": 2,
+    "least_providers": 1,
 }
 """What the chapter is asked beside the workload: chips that stand in a data center."""
 _UNTRAINED = TrainingSpeed(float("nan"), 1.0, False, 1.0, 1.0, 0.0, 0, "")

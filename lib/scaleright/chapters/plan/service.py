@@ -147,8 +147,11 @@ class Changed:
 
 
 LADDER_MODELS = ("Llama-3.1-8B", "Qwen3-32B", "Llama-3.1-70B")
-LADDER_CHIPS = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "MI300X")
-"""What the chapter `inference_ladder` offers of what is served here."""
+LADDER_CHIPS = (
+    *("H100 SXM", "H200 SXM", "B200", "B300", "GB300", "MI300X", "MI325X", "MI350X"),
+    *("A100 SXM 80GB", "RTX PRO 6000"),
+)
+"""What the chapter `inference_ladder` offers of what is served here, as a test holds."""
 LEAST = 0.01
 """A saving that is worth a line [1]."""
 _WAITS = {WAITING: {"waiting_share": 0.3}}

@@ -174,11 +174,15 @@ def _hardware(case: Any, ways: ServiceWays, tables: DayChoices) -> Step:
 def _unserved(case: Any, ways: ServiceWays, tables: DayChoices) -> Any:
     """Accelerators that do not serve it, and why."""
     told: Any = ""
-    for at, chip in enumerate(ways.chips):
-        held = tables.engines.rows.row(case.model, chip, USUAL).why == ""
-        why = where(held, left_out.NO_PROMISE, left_out.NO_ROOM)
-        served = item(ways.rows["served"], at * len(CONTRACTS)) > 0
-        told = told + where(served, "", charts.phrase(f"; {chip}: {{why}}"))
+    for why, holds in ((left_out.NO_PROMISE, True), (left_out.NO_ROOM, False)):
+        some: Any = False
+        for at, chip in enumerate(ways.chips):
+            held = tables.engines.rows.row(case.model, chip, USUAL).why == ""
+            here = (held if holds else ~held) & ~(
+                item(ways.rows["served"], at * len(CONTRACTS)) > 0
+            )
+            told = told + where(here, where(some, f", {chip}", f"; {why}: {chip}"), "")
+            some = some | here
     return told
 
 
@@ -432,12 +436,6 @@ def own_plan(case: Any, ways: ServiceWays, tables: DayChoices, hosts: Hosts) -> 
     half = AtApi.of(at_first, tables, hosts, case.model, 0.5)
     models = [*dict.fromkeys(name for name, *_ in tables.kept)]
     helps, first = _helps(case, ways, usd, small, models)
-    unknown = (case.owned != "none") & (case.owned_chips > 0)
-    for chip in ways.chips:
-        unknown = unknown & (case.owned != chip)
-    unknown = where(
-        unknown, charts.phrase(" A day of a service on your {case.owned} is not known."), ""
-    )
     off = exp(NINETY * ways.spread_of_best) - 1
     alone = charts.phrase(
         "Certain, since nothing else may be done; the bill may be {off:percent 2} higher."
@@ -455,7 +453,7 @@ def own_plan(case: Any, ways: ServiceWays, tables: DayChoices, hosts: Hosts) -> 
         ),
         decision=where(met, decision, broken),
         usd=usd,
-        because=many + where(some, second, " Nothing else may be done.") + _at_host(ways) + unknown,
+        because=many + where(some, second, " Nothing else may be done.") + _at_host(ways),
         sure=where(
             met,
             sure,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from scaleright.catalog import accelerator
 from scaleright.catalog import model as shape
 from scaleright.chapters.plan.hardware import Api, Compared, Fleets, a_year, compared, whole_request
 from scaleright.chapters.plan.service import levers as levers_of
@@ -32,6 +33,7 @@ from scaleright.decisions.build_buy import (
     rows_of,
     usd_per_kwh,
 )
+from scaleright.decisions.hardware_candidates import served_on, serving_chips
 from scaleright.decisions.plan_parts import (
     Asked,
     Part,
@@ -47,7 +49,6 @@ from scaleright.decisions.plan_workload import (
     HARD,
     IN_REGION,
     LEAVES,
-    SERVERS,
     STAYS,
     Workload,
     right_share,
@@ -158,13 +159,16 @@ class Found:
 
     @cached_property
     def unlisted(self) -> list[str]:
-        """Below which price of an hour chips would win that nobody lists, in words."""
+        """Below which price of an hour chips would win that nobody lists, in words; without a price
+        below that of their electricity, which nobody asks.
+        """
         if RENT in self.barred:
             return []
         case, tables = self.fleets.of_chips(left_out.unlisted())
         told, cost = [], self.ways[self.way]
+        usd_per_kwh = power_price(self.of.region, SETTINGS[COLOCATION]).usd_per_kwh
         for day in UnlistedDay.each(case, tables, left_out.unlisted(), cost):
-            if day.usd_per_hour.value > 0:
+            if day.usd_per_hour.value > accelerator(day.name).tdp_watts / 1e3 * usd_per_kwh:
                 lent = str(day.lent.value)
                 fast = f" (how fast it is: {lent})" if lent else ""
                 figures = float(day.chips.value), float(day.usd_per_hour.value)
@@ -418,11 +422,10 @@ def hardware(found: Found) -> Step:
         for chip, cost in sorted(best.items(), key=lambda one: (one[1], one[0]))
     ]
     fits = {chip for chip, it in zip(chips, served, strict=False) if it}
-    told += [
-        f"{chip}: {left_out.NO_PROMISE if engines_in(found.model, chip)[1] else left_out.NO_ROOM}"
-        for chip in fleets.chips
-        if chip not in fits
-    ]
+    unfit = [chip for chip in fleets.chips if chip not in fits]
+    held = {chip for chip in unfit if engines_in(found.model, chip)[1]}
+    for why, those in ((left_out.NO_PROMISE, held), (left_out.NO_ROOM, {*unfit} - held)):
+        told += [f"{why}: {', '.join(of for of in unfit if of in those)}"] * bool(those)
     if lent := found.now("lent"):
         told.append(f"how fast the {name} is: {lent}")
     says = f"{name}, in {found.now('weights')}."
@@ -560,8 +563,8 @@ def plan_serving(of: Workload) -> Part:
     """The plan of a service."""
     name, per_day = of.served, float(of.requests_per_day or 0.0)
     work = f"Serve {name} to {count(per_day)} requests a day"
-    chips = (of.accelerator,) if of.accelerator in SERVERS else SERVERS
-    if of.owned in SERVERS and of.owned not in chips:
+    chips = (of.accelerator,) if of.accelerator in serving_chips() else served_on()
+    if of.owned in serving_chips() and of.owned not in chips:
         chips = (*chips, of.owned)
     if not any(engines_in(name, chip)[0] for chip in chips):
         return unheld(of, work)
@@ -595,7 +598,7 @@ def _ways(of: Workload, fleets: Fleets) -> dict[str, float]:
 def _barred(of: Workload) -> dict[str, str]:
     """What may not be done, and why."""
     unknown = f"a day of a service is not known on the {of.owned}"
-    own = {USE: unknown} if of.owned and of.owned not in SERVERS else {}
+    own = {USE: unknown} if of.owned and of.owned not in serving_chips() else {}
     return own | _ruled_out(of)
 
 
