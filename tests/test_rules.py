@@ -104,7 +104,11 @@ HOPPER = {"new_chip": "B200", "old_chip": "H200 SXM", "benchmark": "llama2-70b-9
             | {"input_tokens": 1, "output_tokens": 20000, "traffic": "code completion"},
             "in INT8 on H100 SXM needs more for a token; nearest that works: tpot_ms = 16",
         ),
-        ("inference_roofline", {"model": "gpt-oss-120b", "precision": "FP8"}, "nearest"),
+        (
+            "inference_roofline",
+            {"model": "gpt-oss-120b", "precision": "FP8", "accelerator": "H100 SXM"},
+            "nearest",
+        ),
         ("memory_wall", {"model": "GPT-3 175B", "sequence": 131072}, "the 2,048 tokens"),
         ("mlperf", {"new_chip": "L4", "old_chip": "L4"}, "new_chip = 'L4', old_chip = 'L4'"),
         ("mlperf", {**HOPPER, "in_round": "v3.0"}, "nearest that works: in_round = newest"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import product
 from typing import Any, Self
 
@@ -386,9 +387,9 @@ def served_on() -> tuple[str, ...]:
     >>> served_on()[:2], "L4" in served_on()
     (('MI350X', 'B300'), False)
     """
-    known = catalog.accelerators()
-    names = [name for name in serving_chips() if not one_seller(name)]
-    return tuple(sorted(names, key=lambda of: (-known[of].released.toordinal(), of)))
+    known, names = catalog.accelerators(), sorted(serving_chips())
+    wide = [name for name in names if not one_seller(name)]
+    return tuple(sorted(wide, key=lambda of: known[of].released or date.min, reverse=True))
 
 
 def candidate_engines(models: Sequence[str], formats: Sequence[str] = FORMATS) -> Engines:

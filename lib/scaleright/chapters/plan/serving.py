@@ -168,7 +168,8 @@ class Found:
         told, cost = [], self.ways[self.way]
         usd_per_kwh = power_price(self.of.region, SETTINGS[COLOCATION]).usd_per_kwh
         for day in UnlistedDay.each(case, tables, left_out.unlisted(), cost):
-            if day.usd_per_hour.value > accelerator(day.name).tdp_watts / 1e3 * usd_per_kwh:
+            watts = accelerator(day.name).tdp_watts or 0.0
+            if day.usd_per_hour.value > watts / 1e3 * usd_per_kwh:
                 lent = str(day.lent.value)
                 fast = f" (how fast it is: {lent})" if lent else ""
                 figures = float(day.chips.value), float(day.usd_per_hour.value)
@@ -563,8 +564,10 @@ def plan_serving(of: Workload) -> Part:
     """The plan of a service."""
     name, per_day = of.served, float(of.requests_per_day or 0.0)
     work = f"Serve {name} to {count(per_day)} requests a day"
-    chips = (of.accelerator,) if of.accelerator in serving_chips() else served_on()
-    if of.owned in serving_chips() and of.owned not in chips:
+    chips, known = served_on(), serving_chips()
+    if of.accelerator and of.accelerator in known:
+        chips = (of.accelerator,)
+    if of.owned and of.owned in known and of.owned not in chips:
         chips = (*chips, of.owned)
     if not any(engines_in(name, chip)[0] for chip in chips):
         return unheld(of, work)
