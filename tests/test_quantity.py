@@ -21,7 +21,18 @@ from scaleright.inference.engine_tables import curve_at, figures
 from scaleright.inference.lengths import Load
 from scaleright.inference.nodes import fastest
 from scaleright.ops import where
-from scaleright.quantity import Quantity, at, choose, compiled, evaluate, given, least, look_up
+from scaleright.quantity import (
+    Quantity,
+    at,
+    choose,
+    compiled,
+    evaluate,
+    given,
+    least,
+    look_up,
+    over,
+    readings,
+)
 from scaleright.quantity.graph import _NODES, in_order, parameter
 from scaleright.quantity.readings import literal
 from vega import signals
@@ -320,6 +331,26 @@ def test_a_quantity_at_another_case_follows_what_is_left():
     assert at(bill, mode="half", chips=2.0, price=1.0) == 2.0
     with pytest.raises(LookupError, match="mode"):
         at(bill, model="half")
+
+
+@pytest.mark.parametrize("shapes", [((40_000,), (40_000,)), ((300, 1), (1, 300))])
+def test_many_cases_give_in_parts_what_they_give_at_once(shapes, monkeypatch):
+    price, load, other = given("price", 2.0), given("load", 0.5), given("other", 1.0)
+    batch = given("batch", 1.0)
+    each = over("batches", {batch: [1.0, 2.0, 5.0]}, {"usd": price / load / batch}, when=load > 0.3)
+    wanted = [price / load, 2 * price, load + 1, other + 1, each["usd"], each["usd"][2]]
+    wanted += [where(load > 0.5, "busy", "idle"), where(other > 1, other * 1, price), price * 0 + 1]
+    case = {
+        "price": np.linspace(1.0, 9.0, max(shapes[0])).reshape(shapes[0]),
+        "load": np.linspace(0.1, 1.0, max(shapes[1])).reshape(shapes[1]),
+        "other": 3.0,
+    }
+    parts = evaluate(wanted, case)
+    monkeypatch.setattr(readings, "_AT_ONCE", 10**6)
+    for found, whole in zip(parts, evaluate(wanted, case), strict=True):
+        assert np.shape(found) == np.shape(whole)
+        assert np.asarray(found).dtype == np.asarray(whole).dtype
+        assert np.array_equal(found, whole, equal_nan=np.asarray(whole).dtype.kind == "f")
 
 
 def test_a_large_constant_has_the_digits_that_the_page_is_given():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -51,6 +51,55 @@ def evaluate(
     order = in_order(wanted) if case else []
     if not strangers:
         _refuse_strangers(order, case)
+    parts = list(_parts(case))
+    found = [_evaluated(wanted, order, part) for part, _ in parts]
+    if len(parts) == 1:
+        return found[0]
+    shapes = [shape for _, shape in parts]
+    return [_joined(of, shapes) for of in zip(*found, strict=True)]
+
+
+_AT_ONCE = 2**15
+"""Cases that are computed at once. What a search makes of each is a row of candidates, at every
+step: of a million cases that would be gigabytes.
+"""
+
+
+def _parts(case: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], tuple[int, ...]]]:
+    """The cases, as many at once as is good, and the shape of each part: arrays of as many axes are
+    cut along the first. All at once if they are few.
+    """
+    arrays = {name: of for name, of in case.items() if isinstance(of, np.ndarray)}
+    shape = np.broadcast_shapes(*(of.shape for of in arrays.values()))
+    rows, *rest = shape or (1,)
+    length = max(2, _AT_ONCE // max(1, math.prod(rest)))
+    if rows <= length or any(of.ndim != len(shape) for of in arrays.values()):
+        yield case, shape
+        return
+    for start in range(0, rows, length):
+        part = slice(start, start + length)
+        cut = {name: of[part] for name, of in arrays.items() if len(of) > 1}
+        yield {**case, **cut}, (min(length, rows - start), *rest)
+
+
+def _joined(parts: Sequence[Any], cases: Sequence[tuple[int, ...]]) -> Any:
+    """A value at all cases, from its values at each part of them; one that is the same along the
+    first axis of the cases, as it is.
+    """
+    shapes, axes = [np.shape(of) for of in parts], len(cases[0])
+    # the last part may have as many cases as a list has elements
+    both = zip(shapes[:-1], cases[:-1], strict=True)
+    if not any(len(of) >= axes and of[0] == case[0] for of, case in both):
+        return parts[0]
+    deep = max(map(len, shapes))
+    rest = np.broadcast_shapes(*(((1,) * (deep - len(of)) + of)[1:] for of in shapes))
+    each = zip(parts, cases, strict=True)
+    return np.concatenate([np.broadcast_to(of, (case[0], *rest)) for of, case in each])
+
+
+def _evaluated(
+    wanted: Iterable[Quantity], order: Iterable[Quantity], case: Mapping[str, Any]
+) -> list[Any]:
     values: dict[Quantity, Any] = {}
     moving = values.keys()
     with np.errstate(all="ignore"):
