@@ -10,7 +10,6 @@ speed and that of the watts.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -32,15 +31,14 @@ from scaleright.power import draw
 from scaleright.units import si
 from scaleright.validation import checks, serving, serving_cases
 from scaleright.validation.cases import SHAPE_TYPES, UNDETERMINED, given
-from scaleright.validation.left_out import (
-    constant_rows,
-    constants_table,
+from scaleright.validation.cross_validation import (
+    Book,
+    Subject,
+    cross_validated,
     errors_by,
-    groups,
     held_out,
-    interval_rows,
-    left_out,
-    with_ranges,
+    leave_group_out,
+    refitted,
 )
 from scaleright.validation.report import FIRST_LINE, Kind, bar
 
@@ -150,23 +148,21 @@ def own_cases(rows: pd.DataFrame, label: str) -> list[Case]:
 
 
 @catalog.shared
-def books() -> tuple[tuple, tuple]:
-    """Rows, cases, and which take part in fits: of the book's energy, and of its serving, whose
-    throughput the rows of energy share.
-    """
-    table, (timed_rows, timed, timing) = catalog.table(KIND.table), serving.book()
+def book() -> Book:
+    """The book's energy; its rows share their throughput with those of serving."""
+    table, (timed_rows, timed, _) = catalog.table(KIND.table), serving.book()
     by_run = {
         run: one
         for run, one in zip(timed_rows["run"], timed, strict=True)
         if one.figure == "throughput"
     }
     every = [case(row, by_run.get(row["run"])) for row in table.to_dict("records")]
-    fitted = np.array([not one.why and not one.host_watts for one in every]) & ~held_out(table)
-    return (table, every, fitted), (timed_rows, timed, timing)
+    fitted = np.array([not one.why and not one.host_watts for one in every])
+    return Book(table, every, fitted & ~held_out(table))
 
 
 def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
-    """The draws fitted to cases at their measured speeds, as `left_out.Fit`."""
+    """The draws fitted to cases at their measured speeds, as `cross_validation.Fit`."""
     shares = np.array(
         [one.full_s(one.timed.measured_s) * one.design_watts / one.joules for one in of]
     )
@@ -183,32 +179,35 @@ def predicted(of: tuple[Case, float], draws: pooling.Constants) -> float:
     )
 
 
-def _left_out(
-    of: list[Case], rows: pd.DataFrame, mode: str
+SUBJECT = Subject(
+    book=book,
+    modes=MODES,
+    fit=constants,
+    predict=predicted,
+    value=lambda one: one.joules,
+    kind=lambda one: one.kind,
+    interval=lambda one, row: interval(one.timed.deployment),
+    source="scalerightenergy",
+)
+
+
+def _without(
+    of: Sequence[Case], rows: pd.DataFrame, columns: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Speeds [token/s of a chip], energies of an output token [J], and these at the measured
     speeds, each by constants without its group.
     """
-    its, columns = groups(rows, MODES[mode]), MODES[mode]
-    meters, clocks = (
-        (
-            [*compress(every, fitted)],
-            groups(table[fitted], columns),
+    timed = [one.timed if one.known else None for one in of]
+    speeds = leave_group_out(serving.SUBJECT, timed, rows, columns)
+    energies, metered = (
+        leave_group_out(
+            SUBJECT,
+            [(one, at) if one.known else None for one, at in zip(of, ends, strict=True)],
+            rows,
+            columns,
         )
-        for table, every, fitted in books()
+        for ends in (speeds, [one.timed.value for one in of])
     )
-    speeds = left_out(
-        [one.timed if one.known else None for one in of],
-        its,
-        *clocks,
-        serving.constants,
-        serving.predicted,
-    )
-    ends = (speeds, [one.timed.value for one in of])
-    pairs = (
-        [(one, at) if one.known else None for one, at in zip(of, end, strict=True)] for end in ends
-    )
-    energies, metered = (left_out(each, its, *meters, constants, predicted) for each in pairs)
     return speeds, energies, metered
 
 
@@ -240,55 +239,43 @@ def refit() -> pd.DataFrame:
     """The table `energy_constants`, fitted anew to the book's measured energy.
 
     low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine
-        of ten measured over predicted
-    energies of runs whose model (for chips that borrow: whose chip) neither fit saw
+        of ten measured over predicted energies of runs whose model (for chips that borrow: whose
+        chip) neither fit saw
     """
-    table, every, fitted = books()[0]
-    known, table = [*compress(every, fitted)], table[fitted]
 
     def shows(one: Case, name: str, kind: str) -> bool:
         return one.work[KINDS.index(kind)] > 0 and name in ("any", families(one.chip)[kind])
 
-    rows = constant_rows(known, table, constants, shows)
-    measured, kinds = np.array([one.joules for one in known]), np.array([one.kind for one in known])
-    near, far = (measured / _left_out(known, table, mode)[1] for mode in ("model", "chip"))
-    rows += interval_rows(near, far, np.empty(0), kinds, table["source"].to_numpy(str))
-    return constants_table(rows, table, "scalerightenergy")
+    near, far = (_without(*book().fits(), MODES[mode])[1] for mode in ("model", "chip"))
+    return refitted(SUBJECT, shows, near, far)
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own, rows = label != KIND.table, rows.reset_index(drop=True)
-    of = own_cases(rows, label) if own else books()[0][1]
-    measured, speeds = (
-        np.array([one.joules for one in of]),
-        np.array([one.timed.value for one in of]),
-    )
-    judged = rows.assign(
-        published=measured,
-        scored=[not one.why for one in of],
-        why=[one.why for one in of],
-        kind=[one.kind for one in of],
-    )
-    for mode in MODES:
-        rate, found, metered = _as_stored(of) if own else _left_out(of, rows, mode)
-        judged["predicted"] = judged.get("predicted", found)
-        for what, ratio in (
-            ("", found / measured),
-            ("speed_", rate / speeds),
-            ("watts_", metered / measured),
-        ):
-            judged[f"{what}error_percent{f' {mode} left out' if mode else ''}"] = 100 * (ratio - 1)
+    of = own_cases(rows, label) if own else book().cases
+    measured = np.array([one.joules for one in of])
+    over = measured / [one.timed.value for one in of]
+
+    def predictions(columns: Sequence[str]) -> dict[str, np.ndarray]:
+        rate, found, metered = _as_stored(of) if own else _without(of, rows, columns)
+        return {"": found, "speed_": rate * over, "watts_": metered}
+
     floor = np.array(
         [one.design_watts / serving.roofline(one.timed) if one.known else math.nan for one in of]
     )
-    family = rows["accelerator"] + ", " + rows["software"].fillna("engine not stated")
-    judged = judged.assign(baseline_error_percent=100 * (floor / measured - 1), family=family)
-
-    def readers(place: int) -> tuple[float, float]:
-        return interval(of[place].timed.deployment) if of[place].known else (math.nan, math.nan)
-
-    return with_ranges(
-        judged, judged["kind"].to_numpy(str), judged["scored"], own | held_out(rows), readers
+    return cross_validated(
+        SUBJECT,
+        rows.assign(
+            published=measured,
+            scored=[not one.why for one in of],
+            why=[one.why for one in of],
+            kind=[one.kind for one in of],
+        ),
+        of,
+        own,
+        predictions,
+        baseline_error_percent=100 * (floor / measured - 1),
+        family=rows["accelerator"] + ", " + rows["software"].fillna("engine not stated"),
     )
 
 
