@@ -287,7 +287,7 @@ def _with_ranges(
     counted = judged["scored"] & ~held_out(judged)
     ratios = np.where(counted, published / predicted, math.nan)
     span = bounds(ratios, kinds, judged["model"].to_numpy(str))
-    for at in np.flatnonzero(unseen):
+    for at in map(int, np.flatnonzero(unseen)):
         span[at] = subject.interval(of[at], rows[at]) if kinds[at] else (math.nan, math.nan)
     low, high = (predicted * span[:, side] for side in (0, 1))
     return judged.assign(

@@ -246,7 +246,8 @@ def refit() -> pd.DataFrame:
     def shows(one: Case, name: str, kind: str) -> bool:
         return one.work[KINDS.index(kind)] > 0 and name in ("any", families(one.chip)[kind])
 
-    near, far = (_without(*book().fits(), MODES[mode])[1] for mode in ("model", "chip"))
+    of, table = book().fits()
+    near, far = (_without(of, table, MODES[mode])[1] for mode in ("model", "chip"))
     return refitted(SUBJECT, shows, near, far)
 
 
