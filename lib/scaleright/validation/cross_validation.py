@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from scaleright import catalog
 from scaleright.pooling import Constants
 
 COVERAGE = 0.9
@@ -58,7 +59,7 @@ class Subject:
     kind : whose range a case has; empty where it has none
     interval : bounds of measured over predicted [1] of a case that no fit sees, of it and its row
     alone : whether nothing is pooled from other families for such a case, of it and its row
-    source : of the table of constants
+    table, source : of its constants, as they are stored
     fixed : kinds of constants that are assumed
     """
 
@@ -69,6 +70,7 @@ class Subject:
     value: Callable[[Any], float]
     kind: Callable[[Any], str]
     interval: Callable[[Any, Mapping[str, Any]], tuple[float, float]]
+    table: str
     source: str
     alone: Callable[[Any, Mapping[str, Any]], bool] = lambda one, row: False
     fixed: tuple[str, ...] = ()
@@ -76,6 +78,11 @@ class Subject:
     def whole_fit(self, of: Sequence[Any]) -> Constants:
         """The constants fitted to all of these cases."""
         return self.fit(of, np.ones((1, len(of)), bool))[0]
+
+    def stored(self, of: Sequence[Any]) -> np.ndarray:
+        """Each case's prediction by the stored constants; NaN for a case that is None."""
+        by = {key: value for key, (value, _, _) in catalog.fitted(self.table).items()}
+        return np.array([math.nan if one is None else self.predict(one, by) for one in of])
 
 
 def groups(rows: pd.DataFrame, columns: Iterable[str]) -> np.ndarray:

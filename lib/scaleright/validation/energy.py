@@ -8,7 +8,7 @@ speed and that of the watts.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,17 +16,8 @@ import numpy as np
 import pandas as pd
 
 from scaleright import catalog, pooling
-from scaleright.inference.power import (
-    KINDS,
-    LIMIT,
-    PRIOR,
-    chip_draws,
-    families,
-    interval,
-    step_work,
-)
+from scaleright.inference.power import KINDS, LIMIT, PRIOR, families, interval, step_work
 from scaleright.inference.serving import OperatingPoint
-from scaleright.inference.slowdowns import slowdowns
 from scaleright.power import draw
 from scaleright.units import si
 from scaleright.validation import checks, serving, serving_cases
@@ -40,7 +31,7 @@ from scaleright.validation.cross_validation import (
     leave_group_out,
     refitted,
 )
-from scaleright.validation.report import FIRST_LINE, Kind, bar
+from scaleright.validation.report import Kind
 
 MODES = {"": ("model", "accelerators", "software"), "model": ("model",), "chip": ("accelerator",)}
 """What a group shares that is left out of both fits when one of its runs is predicted; the first is
@@ -136,15 +127,10 @@ def case(row: dict[str, Any], timed: serving_cases.Case | None) -> Case:
 
 
 def own_cases(rows: pd.DataFrame, label: str) -> list[Case]:
-    """A reader's rows as cases; errors as `serving_cases.of_row` raises them."""
-    served = serving_cases.once(rows)
-    found = []
-    for line, row in enumerate(bar(rows.to_dict("records"), "predicting"), FIRST_LINE):
-        (timed,) = serving_cases.of_row(
-            serving_cases.asked(row), f"{label}, line {line}", True, ["throughput"], served
-        )
-        found.append(case(row, timed))
-    return found
+    """A reader's rows as cases; errors as `serving_cases.cases` raises them."""
+    asked = serving_cases.asked_rows(rows)
+    timed = serving_cases.cases(asked, label, True, ["throughput"])[1]
+    return [case(*both) for both in zip(rows.to_dict("records"), timed, strict=True)]
 
 
 @catalog.shared
@@ -187,52 +173,32 @@ SUBJECT = Subject(
     value=lambda one: one.joules,
     kind=lambda one: one.kind,
     interval=lambda one, row: interval(one.timed.deployment),
+    table="energy_constants",
     source="scalerightenergy",
 )
 
 
-def _without(
-    of: Sequence[Case], rows: pd.DataFrame, columns: Sequence[str]
+def _predictions(
+    of: Sequence[Case], by: Callable[[Subject, Sequence[Any]], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Speeds [token/s of a chip], energies of an output token [J], and these at the measured
-    speeds, each by constants without its group.
+    speeds.
+
+    by : predictions of a subject's cases
     """
-    timed = [one.timed if one.known else None for one in of]
-    speeds = leave_group_out(serving.SUBJECT, timed, rows, columns)
+    speeds = by(serving.SUBJECT, [one.timed if one.known else None for one in of])
     energies, metered = (
-        leave_group_out(
-            SUBJECT,
-            [(one, at) if one.known else None for one, at in zip(of, ends, strict=True)],
-            rows,
-            columns,
-        )
+        by(SUBJECT, [(one, at) if one.known else None for one, at in zip(of, ends, strict=True)])
         for ends in (speeds, [one.timed.value for one in of])
     )
     return speeds, energies, metered
 
 
-def _as_stored(of: list[Case]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same by the stored constants, for rows that no fit has seen."""
-    slow = [list(slowdowns(one.timed.deployment).values()) if one.known else [] for one in of]
-    speeds = np.array(
-        [
-            1 / float(one.timed.seconds @ by) if one.known else math.nan
-            for one, by in zip(of, slow, strict=True)
-        ]
-    )
-    ends = (speeds, [one.timed.value for one in of])
-    shares = [
-        [share for share, _ in chip_draws(one.chip).values()] if one.known else [] for one in of
-    ]
-    found = (
-        [
-            one.predict(by, 1 / at) if one.known else math.nan
-            for one, by, at in zip(of, shares, end, strict=True)
-        ]
-        for end in ends
-    )
-    energies, metered = map(np.array, found)
-    return speeds, energies, metered
+def _without(
+    of: Sequence[Case], rows: pd.DataFrame, columns: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same by constants without a case's group."""
+    return _predictions(of, lambda subject, part: leave_group_out(subject, part, rows, columns))
 
 
 def refit() -> pd.DataFrame:
@@ -258,7 +224,9 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     over = measured / [one.timed.value for one in of]
 
     def predictions(columns: Sequence[str]) -> dict[str, np.ndarray]:
-        rate, found, metered = _as_stored(of) if own else _without(of, rows, columns)
+        rate, found, metered = (
+            _predictions(of, Subject.stored) if own else _without(of, rows, columns)
+        )
         return {"": found, "speed_": rate * over, "watts_": metered}
 
     floor = np.array(
@@ -331,7 +299,7 @@ KIND = Kind(
     figure=lambda _, value: si(value, "J"),
     shows="measured and predicted energy of an output token",
     tables=_tables,
-    fitted_constants=lambda: int((catalog.table("energy_constants")["basis"] == "fit").sum()),
+    fitted=SUBJECT.table,
     baseline=(
         "a roofline: weights touched and cache over the bandwidth or FLOP over the peak, at the"
         " design power"

@@ -55,7 +55,7 @@ from scaleright.validation.cross_validation import (
     refitted,
 )
 from scaleright.validation.report import Kind
-from scaleright.validation.serving_cases import Case, cases, serving_row
+from scaleright.validation.serving_cases import Case, asked_rows, cases
 
 # What measured serving is predicted by without a model of it: the roofline of the datasheet, and
 # the median of what was measured on the chip
@@ -190,10 +190,7 @@ def prompts() -> dict[str, float]:
 def _energy_rows(lengths: dict[str, float]) -> pd.DataFrame:
     """Measurements of energy that ask for text, in the columns of those of serving."""
     energy = catalog.table("measured/energy")
-    text = energy[energy["task"].isin([*PROMPTED, "chat 2024", "gpqa"])].to_dict("records")
-    return pd.DataFrame(
-        [dict.fromkeys(catalog.table(KIND.table)) | serving_row(row, lengths) for row in text]
-    )
+    return asked_rows(energy[energy["task"].isin([*PROMPTED, "chat 2024", "gpqa"])], lengths)
 
 
 def book(lengths: dict[str, float] | None = None) -> Book:
@@ -257,6 +254,7 @@ SUBJECT = Subject(
     value=lambda one: one.value,
     kind=_kind,
     interval=lambda one, row: interval(one.deployment, one.figure, row["source"]),
+    table="serving_constants",
     source="scalerightserving",
     alone=lambda one, row: not borrowed(one.deployment),
 )
@@ -402,7 +400,7 @@ KIND = Kind(
     figure=lambda row, value: si(value, "" if row.figure == "throughput" else "s"),
     shows="measured and predicted: tokens per second of a chip, or seconds",
     tables=_tables,
-    fitted_constants=lambda: int((catalog.table("serving_constants")["basis"] == "fit").sum()),
+    fitted=SUBJECT.table,
     baseline=(
         "roofline of the datasheet: weights touched and cache over bandwidth, FLOP over peak"
         " (beside it, for throughput, the median measured on the chip in the format, scaled by"

@@ -199,6 +199,7 @@ SUBJECT = Subject(
     value=lambda one: one.measured_s,
     kind=lambda one: _class(one)[-1] if one.run else "",
     interval=lambda one, row: interval(one.run, _software(row), row["source"]),
+    table="training_constants",
     source="scalerighttraining",
     alone=lambda one, row: not borrowed(one.run, _software(row)),
     fixed=FIXED,
@@ -328,7 +329,7 @@ KIND = Kind(
     figure=lambda _, value: si(value, "s"),
     shows="measured and predicted time of a step",
     tables=_tables,
-    fitted_constants=lambda: int((catalog.table("training_constants")["basis"] == "fit").sum()),
+    fitted=SUBJECT.table,
     baseline="median measured MFU of the chip, format and kind of model, the same runs left out",
     rule=(
         "the time of a step is predicted from configuration alone, with constants fitted without"

@@ -259,7 +259,7 @@ KIND = Kind(
     shows="published and predicted chip-hours",
     group="publisher",
     tables=_tables,
-    fitted_constants=lambda: int((catalog.table(TABLE)["basis"] == "fit").sum()),
+    fitted=TABLE,
     baseline=(
         "six FLOP a parameter and token at the median share of peak that runs of other publishers"
         " reached"
