@@ -109,7 +109,7 @@ def looked_up(of: Sequence[Case | None], rows: pd.DataFrame) -> np.ndarray:
     on the chip in the format and at the lengths, as far as anything was, scaled by active
     parameters; NaN for other figures [token/s].
     """
-    fits, table = book().fits()
+    fits, table = SUBJECT.book().fits()
     speeds = np.array([one.figure == "throughput" for one in fits])
     known = [*compress(fits, speeds)]
     places, its = groups(table[speeds], MODES[""]), groups(rows, MODES[""])
@@ -301,7 +301,11 @@ def _untold(one: Case) -> bool:
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own = not label.startswith(KIND.table)
-    rows, of = book()[:2] if label == KIND.table else cases(rows.reset_index(drop=True), label, own)
+    rows, of = (
+        SUBJECT.book()[:2]
+        if label == KIND.table
+        else cases(rows.reset_index(drop=True), label, own)
+    )
     known = [one if one.point and not _untold(one) else None for one in of]
     values = np.array([one.value for one in of])
     why = [one.why or ("" if one.figure in FITTED else _waits(one)) for one in of]
