@@ -5,6 +5,7 @@ predicted.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 from scaleright import catalog
 from scaleright.validation import serving, serving_cases
+from scaleright.validation.cross_validation import Book
 from scaleright.validation.kinds import KINDS, validate
 from scaleright.validation.report import MOST_SHOWN
 
@@ -167,14 +169,13 @@ def few():
     rows = catalog.table(serving.KIND.table).iloc[::10]
     table, every = serving_cases.cases(rows.reset_index(drop=True), serving.KIND.table, False)
     fitted = [not one.why and one.figure in serving.FITTED for one in every]
-    return table, every, np.array(fitted)
+    return Book(table, every, np.array(fitted))
 
 
 @pytest.fixture
 def few_known(few, monkeypatch):
     """Fits of serving know a few of the book's runs: all of them take seconds."""
-    table, *rest = few
-    monkeypatch.setattr(serving, "book", lambda: (table.copy(), *rest))
+    monkeypatch.setattr(serving, "SUBJECT", replace(serving.SUBJECT, book=lambda: few))
 
 
 @pytest.mark.usefixtures("few_known")

@@ -20,7 +20,7 @@ from scaleright.inference.phases import KINDS
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.parameters import ParameterError, validate
 from scaleright.press.texts import declared
-from scaleright.validation import left_out, serving, serving_cases
+from scaleright.validation import cross_validation, serving, serving_cases
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "notebooks" / "serving_accuracy.ipynb"
@@ -37,7 +37,7 @@ def test_stored_errors_are_those_that_the_library_finds_now():
     """
     rows = catalog.table("measured/serving")
     book, _, fitted = serving.book()
-    told = set(left_out.groups(book[fitted], serving.MODES[""]))
+    told = set(cross_validation.groups(book[fitted], serving.MODES[""]))
     table, cases = serving_cases.cases(
         rows[rows["held_out"].fillna(False).astype(bool)], "measured/serving", False
     )
@@ -50,7 +50,7 @@ def test_stored_errors_are_those_that_the_library_finds_now():
         one
         for one, group in zip(
             zip(cases, stored.itertuples(), strict=True),
-            left_out.groups(table, serving.MODES[""]),
+            cross_validation.groups(table, serving.MODES[""]),
             strict=True,
         )
         if not one[0].why and one[0].figure != "TTFT" and group not in told

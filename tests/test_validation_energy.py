@@ -2,11 +2,14 @@
 files.
 """
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scaleright import catalog
 from scaleright.inference.power import KINDS, LIMIT
 from scaleright.power import draw
+from scaleright.validation import cross_validation
 from scaleright.validation import energy as judge
 from scaleright.validation.kinds import validate
 
@@ -55,35 +58,30 @@ def test_there_is_at_most_one_constant_for_fifteen_rows():
 
 def test_stored_draws_are_those_of_the_fit():
     stored = catalog.table("energy_constants").set_index(["family", "constant"])["value"]
-    _, every, fitted = judge.books()[0]
-    known = [one for one, use in zip(every, fitted, strict=True) if use]
-    (anew,) = judge.constants(known, np.ones((1, len(known)), bool))
+    anew = judge.SUBJECT.whole_fit(judge.book().fits()[0])
     assert {key: stored[key] for key in anew} == pytest.approx(anew, rel=0.02)
 
 
 def test_a_row_does_not_take_part_in_its_own_prediction():
     """Doubling the measured energy of one group leaves its own draws as they were."""
-    table, every, fitted = judge.books()[0]
-    of, groups = (
-        [one for one, use in zip(every, fitted, strict=True) if use],
-        judge.groups(table[fitted], judge.MODES[""]),
-    )
-    mine = np.array(groups) == groups[0]
-    found = judge.left_out(
-        [(one, one.timed.value) for one in of], groups, of, groups, judge.constants, judge.predicted
-    )
+    of, table = judge.book().fits()
+    groups = cross_validation.groups(table, judge.MODES[""])
+    mine = groups == groups[0]
     changed = [
-        judge.Case(one.why, one.timed, one.work, 2 * one.joules, one.design_watts) if its else one
+        dataclasses.replace(one, joules=2 * one.joules) if its else one
         for one, its in zip(of, mine, strict=True)
     ]
-    again = judge.left_out(
-        [(one, one.timed.value) for one in changed],
-        groups,
-        changed,
-        groups,
-        judge.constants,
-        judge.predicted,
-    )
+
+    def predict(cases):
+        book = cross_validation.Book(table, cases, np.ones(len(cases), bool))
+        return cross_validation.leave_group_out(
+            dataclasses.replace(judge.SUBJECT, book=lambda: book),
+            [(one, one.timed.value) for one in cases],
+            table,
+            judge.MODES[""],
+        )
+
+    found, again = predict(of), predict(changed)
     assert np.allclose(found[mine], again[mine], rtol=1e-9) and not np.allclose(
         found[~mine], again[~mine], rtol=1e-6
     )
@@ -107,8 +105,7 @@ def test_rows_bound_by_the_host_and_rows_that_state_too_little_are_shown_and_not
 
 
 def test_no_prediction_exceeds_the_limit_of_the_chips():
-    _, every, fitted = judge.books()[0]
-    one = next(one for one, use in zip(every, fitted, strict=True) if use)
+    one = judge.book().fits()[0][0]
     assert one.predict([9.0] * len(KINDS), 2.0) == pytest.approx(LIMIT * one.design_watts * 2.0)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.pooling import interval_bounds
-from scaleright.validation.left_out import HEARD, interval_rows
+from scaleright.validation.cross_validation import HEARD, interval_rows
 
 FITTED = 200
 

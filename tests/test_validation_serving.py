@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scaleright import catalog
 from scaleright.inference.phases import KINDS
-from scaleright.validation import left_out
+from scaleright.validation import cross_validation
 from scaleright.validation import serving as judge
 from scaleright.validation.kinds import validate
 
@@ -65,13 +65,13 @@ def test_chips_and_models_that_no_fit_has_seen_are_predicted(
     judged, source, figure, rows, median, p90
 ):
     size, judged_rows = errors(judged, source, figure)
-    assert left_out.held_out(judged_rows).all() and len(size) >= rows
+    assert cross_validation.held_out(judged_rows).all() and len(size) >= rows
     assert size.median() < median and size.quantile(0.9) < p90
 
 
 def test_no_row_that_is_held_out_takes_part_in_a_fit():
     rows, every, fitted = judge.book()
-    assert not (fitted & left_out.held_out(rows)).any()
+    assert not (fitted & cross_validation.held_out(rows)).any()
     assert fitted.sum() > 1400 and not any(
         one.why for one, use in zip(every, fitted, strict=True) if use
     )
@@ -112,26 +112,25 @@ def test_a_row_does_not_take_part_in_its_own_prediction():
     others.
     """
     rows, every, fitted = judge.book()
-    book = [one for one, use in zip(every, fitted, strict=True) if use]
-    its = np.array(left_out.groups(rows[fitted], judge.MODES[""]))
-    of = its == its[0]
+    its = cross_validation.groups(rows, judge.MODES[""])
+    first = np.flatnonzero(fitted)[0]
+    mine = its == its[first]
     slower = [
-        dataclasses.replace(one, value=one.value / 2) if mine else one
-        for one, mine in zip(book, of, strict=True)
+        dataclasses.replace(one, value=one.value / 2) if of else one
+        for one, of in zip(every, mine, strict=True)
     ]
-    mine, other = np.flatnonzero(of)[0], np.flatnonzero(~of)[0]
+    place = [first, np.flatnonzero(fitted & ~mine)[0]]
 
     def predict(cases):
-        return left_out.left_out(
-            [cases[i] for i in (mine, other)],
-            [its[i] for i in (mine, other)],
-            cases,
-            its,
-            judge.constants,
-            judge.predicted,
+        book = cross_validation.Book(rows, cases, fitted)
+        return cross_validation.leave_group_out(
+            dataclasses.replace(judge.SUBJECT, book=lambda: book),
+            [cases[i] for i in place],
+            rows.iloc[place],
+            judge.MODES[""],
         )
 
-    before, after = predict(book), predict(slower)
+    before, after = predict(every), predict(slower)
     assert after[0] == pytest.approx(before[0], rel=1e-9)
     assert after[1] != pytest.approx(before[1], rel=1e-6)
 

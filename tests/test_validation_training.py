@@ -1,12 +1,13 @@
 """The judge of training: leave-one-group-out, its targets, its baselines, readers' own files."""
 
+import dataclasses
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
 from scaleright import catalog
-from scaleright.validation import left_out
+from scaleright.validation import cross_validation
 from scaleright.validation import training as judge
 from scaleright.validation.kinds import validate
 
@@ -51,7 +52,7 @@ def test_runs_never_seen_are_predicted(
 
 def test_the_range_holds_as_often_as_it_says(judged):
     rows = judged.rows
-    scored = rows[rows["scored"] & ~left_out.held_out(rows)]
+    scored = rows[rows["scored"] & ~cross_validation.held_out(rows)]
     assert 0.85 < scored["within_range"].mean() < 0.95
     assert scored.loc[scored["kind"] == "dense", "width_percent"].median() < 30
 
@@ -80,19 +81,13 @@ def test_a_row_does_not_take_part_in_its_own_prediction(judged):
     changed = table.copy()
     changed.loc[group, "measured_tokens_per_s_per_accelerator"] *= 2
     every = judge.cases(changed)
-    use = np.array([not case.why for case in every]) & ~left_out.held_out(table)
-    groups = left_out.groups(changed, judge.MODES[""])
-    place = [i for i in np.flatnonzero(group) if use[i]][:1] + [
-        i for i in np.flatnonzero(~group & (table["model"] == "MPT-3B")) if use[i]
-    ][:1]
-    book = [case for case, used in zip(every, use, strict=True) if used]
-    predicted = left_out.left_out(
-        [every[i] for i in place],
-        [groups[i] for i in place],
-        book,
-        [g for g, used in zip(groups, use, strict=True) if used],
-        judge.constants,
-        judge._predicted,
+    use = np.array([not case.why for case in every]) & ~cross_validation.held_out(table)
+    subject = dataclasses.replace(
+        judge.SUBJECT, book=lambda: cross_validation.Book(changed, every, use)
+    )
+    place = [np.flatnonzero(of & use)[0] for of in (group, ~group & (table["model"] == "MPT-3B"))]
+    predicted = cross_validation.leave_group_out(
+        subject, [every[i] for i in place], changed.iloc[place], judge.MODES[""]
     )
     before = judged.rows["predicted"].to_numpy()[place]
     assert predicted[0] == pytest.approx(before[0], rel=1e-9)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -264,6 +264,8 @@ def case(row: dict[str, Any], of: Configuration) -> Case:
     )
 
 
+Ran = TypeVar("Ran")
+"""What a row ran, as whoever asks puts it."""
 _NO_CONFIGURATION = ("run", "source", "note", "released", "held_out", "basis")
 _KNOWN: dict[tuple, Configuration] = {}
 _MOST_KNOWN = 200_000
@@ -294,17 +296,17 @@ def configured(
 
 
 def once(
-    what: Callable[[dict[str, Any]], Configuration], names: list[str], keep: bool = False
-) -> Callable[[dict[str, Any]], Configuration]:
+    what: Callable[[dict[str, Any]], Ran], names: list[str], keep: bool = False
+) -> Callable[[Mapping[str, Any]], Ran]:
     """Ask what a row ran once for all rows that have these columns in common."""
-    known = _KNOWN if keep else {}
+    known: dict[tuple, Any] = _KNOWN if keep else {}
 
-    def of(row: dict[str, Any]) -> Configuration:
+    def of(row: Mapping[str, Any]) -> Ran:
         key = (catalog.data_dir(), *((name, str(row[name])) for name in names))
         if key not in known:
             if len(known) >= _MOST_KNOWN:
                 known.clear()
-            known[key] = what(row)
+            known[key] = what(dict(row))
         return known[key]
 
     return of

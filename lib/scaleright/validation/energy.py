@@ -8,41 +8,30 @@ speed and that of the watts.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scaleright import catalog, pooling
-from scaleright.inference.power import (
-    KINDS,
-    LIMIT,
-    PRIOR,
-    chip_draws,
-    families,
-    interval,
-    step_work,
-)
+from scaleright.inference.power import KINDS, LIMIT, PRIOR, families, interval, step_work
 from scaleright.inference.serving import OperatingPoint
-from scaleright.inference.slowdowns import slowdowns
 from scaleright.power import draw
 from scaleright.units import si
 from scaleright.validation import checks, serving, serving_cases
 from scaleright.validation.cases import SHAPE_TYPES, UNDETERMINED, given
-from scaleright.validation.left_out import (
-    constant_rows,
-    constants_table,
+from scaleright.validation.cross_validation import (
+    Book,
+    Subject,
+    cross_validated,
     errors_by,
-    groups,
     held_out,
-    interval_rows,
-    left_out,
-    with_ranges,
+    leave_group_out,
+    refitted,
 )
-from scaleright.validation.report import FIRST_LINE, Kind, bar
+from scaleright.validation.report import Kind
 
 MODES = {"": ("model", "accelerators", "software"), "model": ("model",), "chip": ("accelerator",)}
 """What a group shares that is left out of both fits when one of its runs is predicted; the first is
@@ -138,35 +127,28 @@ def case(row: dict[str, Any], timed: serving_cases.Case | None) -> Case:
 
 
 def own_cases(rows: pd.DataFrame, label: str) -> list[Case]:
-    """A reader's rows as cases; errors as `serving_cases.of_row` raises them."""
-    served = serving_cases.once(rows)
-    found = []
-    for line, row in enumerate(bar(rows.to_dict("records"), "predicting"), FIRST_LINE):
-        (timed,) = serving_cases.of_row(
-            serving_cases.asked(row), f"{label}, line {line}", True, ["throughput"], served
-        )
-        found.append(case(row, timed))
-    return found
+    """A reader's rows as cases; errors as `serving_cases.cases` raises them."""
+    asked = serving_cases.asked_rows(rows)
+    timed = serving_cases.cases(asked, label, True, ["throughput"])[1]
+    return [case(*both) for both in zip(rows.to_dict("records"), timed, strict=True)]
 
 
 @catalog.shared
-def books() -> tuple[tuple, tuple]:
-    """Rows, cases, and which take part in fits: of the book's energy, and of its serving, whose
-    throughput the rows of energy share.
-    """
-    table, (timed_rows, timed, timing) = catalog.table(KIND.table), serving.book()
+def book() -> Book:
+    """The book's energy; its rows share their throughput with those of serving."""
+    table, (timed_rows, timed, _) = catalog.table(KIND.table), serving.book()
     by_run = {
         run: one
         for run, one in zip(timed_rows["run"], timed, strict=True)
         if one.figure == "throughput"
     }
     every = [case(row, by_run.get(row["run"])) for row in table.to_dict("records")]
-    fitted = np.array([not one.why and not one.host_watts for one in every]) & ~held_out(table)
-    return (table, every, fitted), (timed_rows, timed, timing)
+    fitted = np.array([not one.why and not one.host_watts for one in every])
+    return Book(table, every, fitted & ~held_out(table))
 
 
 def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
-    """The draws fitted to cases at their measured speeds, as `left_out.Fit`."""
+    """The draws fitted to cases at their measured speeds, as `cross_validation.Fit`."""
     shares = np.array(
         [one.full_s(one.timed.measured_s) * one.design_watts / one.joules for one in of]
     )
@@ -183,112 +165,86 @@ def predicted(of: tuple[Case, float], draws: pooling.Constants) -> float:
     )
 
 
-def _left_out(
-    of: list[Case], rows: pd.DataFrame, mode: str
+SUBJECT = Subject(
+    book=book,
+    modes=MODES,
+    fit=constants,
+    predict=predicted,
+    value=lambda one: one.joules,
+    kind=lambda one: one.kind,
+    interval=lambda one, row: interval(one.timed.deployment),
+    table="energy_constants",
+    source="scalerightenergy",
+)
+
+
+def _predictions(
+    of: Sequence[Case], by: Callable[[Subject, Sequence[Any]], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Speeds [token/s of a chip], energies of an output token [J], and these at the measured
-    speeds, each by constants without its group.
+    speeds.
+
+    by : predictions of a subject's cases
     """
-    its, columns = groups(rows, MODES[mode]), MODES[mode]
-    meters, clocks = (
-        (
-            [*compress(every, fitted)],
-            groups(table[fitted], columns),
-        )
-        for table, every, fitted in books()
+    speeds = by(serving.SUBJECT, [one.timed if one.known else None for one in of])
+    energies, metered = (
+        by(SUBJECT, [(one, at) if one.known else None for one, at in zip(of, ends, strict=True)])
+        for ends in (speeds, [one.timed.value for one in of])
     )
-    speeds = left_out(
-        [one.timed if one.known else None for one in of],
-        its,
-        *clocks,
-        serving.constants,
-        serving.predicted,
-    )
-    ends = (speeds, [one.timed.value for one in of])
-    pairs = (
-        [(one, at) if one.known else None for one, at in zip(of, end, strict=True)] for end in ends
-    )
-    energies, metered = (left_out(each, its, *meters, constants, predicted) for each in pairs)
     return speeds, energies, metered
 
 
-def _as_stored(of: list[Case]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same by the stored constants, for rows that no fit has seen."""
-    slow = [list(slowdowns(one.timed.deployment).values()) if one.known else [] for one in of]
-    speeds = np.array(
-        [
-            1 / float(one.timed.seconds @ by) if one.known else math.nan
-            for one, by in zip(of, slow, strict=True)
-        ]
-    )
-    ends = (speeds, [one.timed.value for one in of])
-    shares = [
-        [share for share, _ in chip_draws(one.chip).values()] if one.known else [] for one in of
-    ]
-    found = (
-        [
-            one.predict(by, 1 / at) if one.known else math.nan
-            for one, by, at in zip(of, shares, end, strict=True)
-        ]
-        for end in ends
-    )
-    energies, metered = map(np.array, found)
-    return speeds, energies, metered
+def _without(
+    of: Sequence[Case], rows: pd.DataFrame, columns: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same by constants without a case's group."""
+    return _predictions(of, lambda subject, part: leave_group_out(subject, part, rows, columns))
 
 
 def refit() -> pd.DataFrame:
     """The table `energy_constants`, fitted anew to the book's measured energy.
 
     low, high : of a constant, over fits that leave one model out; of an "interval", what holds nine
-        of ten measured over predicted
-    energies of runs whose model (for chips that borrow: whose chip) neither fit saw
+        of ten measured over predicted energies of runs whose model (for chips that borrow: whose
+        chip) neither fit saw
     """
-    table, every, fitted = books()[0]
-    known, table = [*compress(every, fitted)], table[fitted]
 
     def shows(one: Case, name: str, kind: str) -> bool:
         return one.work[KINDS.index(kind)] > 0 and name in ("any", families(one.chip)[kind])
 
-    rows = constant_rows(known, table, constants, shows)
-    measured, kinds = np.array([one.joules for one in known]), np.array([one.kind for one in known])
-    near, far = (measured / _left_out(known, table, mode)[1] for mode in ("model", "chip"))
-    rows += interval_rows(near, far, np.empty(0), kinds, table["source"].to_numpy(str))
-    return constants_table(rows, table, "scalerightenergy")
+    of, table = book().fits()
+    near, far = (_without(of, table, MODES[mode])[1] for mode in ("model", "chip"))
+    return refitted(SUBJECT, shows, near, far)
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own, rows = label != KIND.table, rows.reset_index(drop=True)
-    of = own_cases(rows, label) if own else books()[0][1]
-    measured, speeds = (
-        np.array([one.joules for one in of]),
-        np.array([one.timed.value for one in of]),
-    )
-    judged = rows.assign(
-        published=measured,
-        scored=[not one.why for one in of],
-        why=[one.why for one in of],
-        kind=[one.kind for one in of],
-    )
-    for mode in MODES:
-        rate, found, metered = _as_stored(of) if own else _left_out(of, rows, mode)
-        judged["predicted"] = judged.get("predicted", found)
-        for what, ratio in (
-            ("", found / measured),
-            ("speed_", rate / speeds),
-            ("watts_", metered / measured),
-        ):
-            judged[f"{what}error_percent{f' {mode} left out' if mode else ''}"] = 100 * (ratio - 1)
+    of = own_cases(rows, label) if own else book().cases
+    measured = np.array([one.joules for one in of])
+    over = measured / [one.timed.value for one in of]
+
+    def predictions(columns: Sequence[str]) -> dict[str, np.ndarray]:
+        rate, found, metered = (
+            _predictions(of, Subject.stored) if own else _without(of, rows, columns)
+        )
+        return {"": found, "speed_": rate * over, "watts_": metered}
+
     floor = np.array(
         [one.design_watts / serving.roofline(one.timed) if one.known else math.nan for one in of]
     )
-    family = rows["accelerator"] + ", " + rows["software"].fillna("engine not stated")
-    judged = judged.assign(baseline_error_percent=100 * (floor / measured - 1), family=family)
-
-    def readers(place: int) -> tuple[float, float]:
-        return interval(of[place].timed.deployment) if of[place].known else (math.nan, math.nan)
-
-    return with_ranges(
-        judged, judged["kind"].to_numpy(str), judged["scored"], own | held_out(rows), readers
+    return cross_validated(
+        SUBJECT,
+        rows.assign(
+            published=measured,
+            scored=[not one.why for one in of],
+            why=[one.why for one in of],
+            kind=[one.kind for one in of],
+        ),
+        of,
+        own,
+        predictions,
+        baseline_error_percent=100 * (floor / measured - 1),
+        family=rows["accelerator"] + ", " + rows["software"].fillna("engine not stated"),
     )
 
 
@@ -343,7 +299,7 @@ KIND = Kind(
     figure=lambda _, value: si(value, "J"),
     shows="measured and predicted energy of an output token",
     tables=_tables,
-    fitted_constants=lambda: int((catalog.table("energy_constants")["basis"] == "fit").sum()),
+    fitted=SUBJECT.table,
     baseline=(
         "a roofline: weights touched and cache over the bandwidth or FLOP over the peak, at the"
         " design power"

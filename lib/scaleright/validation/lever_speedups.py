@@ -14,7 +14,7 @@ from scaleright.inference.fleet import Service, groups
 from scaleright.inference.lengths import Load, Speculation
 from scaleright.inference.serving import steady
 from scaleright.inference.splits import DEGREES
-from scaleright.validation.serving_cases import cases, serving_row
+from scaleright.validation.serving_cases import asked_rows, cases
 
 PAIR = ["model", "accelerator", "accelerators", "task", "max_sequences"]
 """What two runs of ML.ENERGY share that differ in the format of their weights."""
@@ -24,10 +24,8 @@ GUESSES = Speculation(3, 0.6)
 
 def _predicted(measured: pd.DataFrame, runs: Iterable[str]) -> np.ndarray:
     """Tokens per second of published runs by the model; NaN where a run does not determine it."""
-    chosen = measured.set_index("run", drop=False).loc[list(runs)].to_dict("records")
-    rows = pd.DataFrame([serving_row(row, {}) for row in chosen])
-    rows = rows.reindex(columns=dict.fromkeys([*table("measured/serving"), *rows]))
-    found = [one for one in cases(rows, "energy", False)[1] if one.figure == "throughput"]
+    rows = asked_rows(measured.set_index("run", drop=False).loc[list(runs)])
+    found = cases(rows, "energy", False, ["throughput"])[1]
     speeds = (
         np.nan if one.why else steady(one.deployment, one.load, **one.asked).output_tokens_per_s
         for one in found

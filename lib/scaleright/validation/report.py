@@ -108,6 +108,11 @@ def where(rows: pd.DataFrame, bad: pd.Series, column: str, say: Callable[[Any], 
         yield Problem(row.Index + FIRST_LINE, column, say(row))
 
 
+def fitted_constants(*tables: str) -> int:
+    """How many constants of some tables are fitted to measurements."""
+    return sum(int((catalog.table(name)["basis"] == "fit").sum()) for name in tables)
+
+
 @dataclass(frozen=True)
 class Kind:
     """How one kind of measurement is read, predicted and printed.
@@ -126,7 +131,7 @@ class Kind:
     group : column by which errors are summed up, beside the source
     baseline, rule, caveat : what the baseline is, which rows are scored, and what to keep in mind,
         in words
-    fitted_constants : constants fitted to measurements, or what counts them
+    fitted : the table of its constants, if any are fitted to measurements
     check : yields what is wrong with rows of a reader's file whose cells are sound by themselves
     tables : further tables of judged rows by their titles, for the report
     """
@@ -145,14 +150,14 @@ class Kind:
     also: Mapping[str, str] = field(default_factory=dict)
     why: Callable[[Any], str] = lambda row: row.why
     group: str = "family"
-    fitted_constants: int | Callable[[], int] = 0
+    fitted: str = ""
     tables: Callable[[pd.DataFrame], dict[str, pd.DataFrame]] = lambda rows: {}
     check: Callable[[pd.DataFrame], Iterable[Problem]] = lambda rows: ()
 
     @property
     def constants(self) -> int:
         """How many constants were fitted to measurements."""
-        return self.fitted_constants() if callable(self.fitted_constants) else self.fitted_constants
+        return fitted_constants(self.fitted) if self.fitted else 0
 
 
 WITHIN = {

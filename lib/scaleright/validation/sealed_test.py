@@ -7,7 +7,7 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.formulas import lookup
 from scaleright.order import ordered
-from scaleright.validation.left_out import median_and_p90
+from scaleright.validation.cross_validation import median_and_p90
 from scaleright.validation.published import SET_ASIDE
 
 

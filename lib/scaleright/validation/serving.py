@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import compress
 from typing import Any
 
@@ -43,19 +44,18 @@ from scaleright.transformer.parameters import active_parameters
 from scaleright.units import si
 from scaleright.validation import checks
 from scaleright.validation.cases import SHAPE_TYPES
-from scaleright.validation.left_out import (
-    constant_rows,
-    constants_table,
+from scaleright.validation.cross_validation import (
+    Book,
+    Subject,
+    cross_validated,
     errors_by,
     groups,
     held_out,
-    interval_rows,
-    left_out,
-    strangers,
-    with_ranges,
+    leave_group_out,
+    refitted,
 )
 from scaleright.validation.report import Kind
-from scaleright.validation.serving_cases import Case, cases, serving_row
+from scaleright.validation.serving_cases import Case, asked_rows, cases
 
 # What measured serving is predicted by without a model of it: the roofline of the datasheet, and
 # the median of what was measured on the chip
@@ -104,23 +104,17 @@ def _likeness(one: Case) -> tuple:
     )
 
 
-def looked_up(
-    of: list[Case | None], its: list[str], book: list[Case], books: list[str]
-) -> np.ndarray:
+def looked_up(of: Sequence[Case | None], rows: pd.DataFrame) -> np.ndarray:
     """Throughput as any reader could look it up, of other groups: the median of what was measured
     on the chip in the format and at the lengths, as far as anything was, scaled by active
     parameters; NaN for other figures [token/s].
     """
-    known = [
-        (one, group) for one, group in zip(book, books, strict=True) if one.figure == "throughput"
-    ]
-    classes, places = (
-        np.array([_likeness(one) for one, _ in known]),
-        np.array([group for _, group in known]),
-    )
-    rates = np.array(
-        [one.value * active_parameters(one.deployment.model).total for one, _ in known]
-    )
+    fits, table = SUBJECT.book().fits()
+    speeds = np.array([one.figure == "throughput" for one in fits])
+    known = [*compress(fits, speeds)]
+    places, its = groups(table[speeds], MODES[""]), groups(rows, MODES[""])
+    classes = np.array([_likeness(one) for one in known])
+    rates = np.array([one.value * active_parameters(one.deployment.model).total for one in known])
     found = np.full(len(of), math.nan)
     for place, (one, group) in enumerate(zip(of, its, strict=True)):
         if one is None or one.figure != "throughput":
@@ -162,7 +156,7 @@ BENCHMARK_ROUNDS = 10
 
 
 def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
-    """The constants fitted to cases, as `left_out.Fit`."""
+    """The constants fitted to cases, as `cross_validation.Fit`."""
     shares, named = zip(*((one.shares, one.names) for one in of), strict=True)
     return pooling.fit(np.array(shares), np.array(named), PLAIN, TIES, among)
 
@@ -196,20 +190,14 @@ def prompts() -> dict[str, float]:
 def _energy_rows(lengths: dict[str, float]) -> pd.DataFrame:
     """Measurements of energy that ask for text, in the columns of those of serving."""
     energy = catalog.table("measured/energy")
-    text = energy[energy["task"].isin([*PROMPTED, "chat 2024", "gpqa"])].to_dict("records")
-    return pd.DataFrame(
-        [dict.fromkeys(catalog.table(KIND.table)) | serving_row(row, lengths) for row in text]
-    )
+    return asked_rows(energy[energy["task"].isin([*PROMPTED, "chat 2024", "gpqa"])], lengths)
 
 
-def book(lengths: dict[str, float] | None = None) -> tuple[pd.DataFrame, list[Case], np.ndarray]:
-    """The book's figures, as rows and as cases, and which of them take part in fits."""
+def book(lengths: dict[str, float] | None = None) -> Book:
+    """The book's figures, with prompts of these lengths, or the stored ones."""
     rows, every = _book(tuple((prompts() if lengths is None else lengths).items()))
-    return (
-        rows.copy(),
-        every,
-        np.array([not one.why and one.figure in FITTED for one in every]) & ~held_out(rows),
-    )
+    fitted = np.array([not one.why and one.figure in FITTED for one in every])
+    return Book(rows.copy(), every, fitted & ~held_out(rows))
 
 
 @catalog.shared
@@ -244,12 +232,32 @@ def fit_prompts(start: dict[str, float]) -> dict[str, float]:
                 if not one.why
             ]
             of = others + mine
-            (by,) = constants(of, np.ones((1, len(of)), bool))
+            by = SUBJECT.whole_fit(of)
             errors[length] = np.mean([abs(math.log(predicted(one, by) / one.value)) for one in of])
         best[task] = min(
             length for length, error in errors.items() if error <= 1.01 * min(errors.values())
         )
     return best | {"chat 2024": best["chat"]}
+
+
+def _kind(one: Case) -> str:
+    """Whose range a figure has."""
+    ranged = one.point is not None and one.figure in FITTED
+    return spread_class(one.deployment, one.figure) if ranged else ""
+
+
+SUBJECT = Subject(
+    book=book,
+    modes=MODES,
+    fit=constants,
+    predict=predicted,
+    value=lambda one: one.value,
+    kind=_kind,
+    interval=lambda one, row: interval(one.deployment, one.figure, row["source"]),
+    table="serving_constants",
+    source="scalerightserving",
+    alone=lambda one, row: not borrowed(one.deployment),
+)
 
 
 def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
@@ -262,39 +270,23 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
         fit has, those of sources that no fit sees among them
     """
     lengths = prompts() if lengths is None else lengths
-    whole, every, fitted = book(lengths)
-    of, table = [*compress(every, fitted)], whole[fitted]
+    subject = replace(SUBJECT, book=lambda: book(lengths))
+    of, table = subject.book().fits()
 
     def shows(one: Case, name: str, kind: str) -> bool:
         return one.families[kind] == name and one.shares[KINDS.index(kind)] > 0.002
 
-    rows = constant_rows(of, table, constants, shows)
-    (by,) = constants(of, np.ones((1, len(of)), bool))
-    known = np.array([not one.why and one.figure in FITTED for one in every])
-    apart = [
-        place
-        for place in np.flatnonzero(known & held_out(whole))
-        if not borrowed(every[place].deployment)
-    ]
-    strange, measured = [every[place] for place in apart], np.array([one.value for one in of])
     near, far = (
-        measured / strangers(of, table, columns, constants, predicted)
+        leave_group_out(subject, of, table, columns, apart=True)
         for columns in (MODES["model"], (*MODES["model"], *MODES["chip"]))
     )
-    rows += interval_rows(
-        near,
-        far,
-        np.array([one.value / predicted(one, by) for one in strange]),
-        np.array([spread_class(one.deployment, one.figure) for one in (*of, *strange)]),
-        np.append(table["source"], whole["source"].iloc[apart]).astype(str),
-    )
-    rows += [
+    rows = [
         (task, "prompt", *[lengths[task]] * 3, table["task"].str.startswith(task).sum(), "fit")
         for task in PROMPTED
     ]
     shown = pd.Series([evidence(one.deployment) for one in of]).value_counts(sort=False)
     rows += [(name, "runs", *[count] * 4, "count") for name, count in shown.items()]
-    return constants_table(rows, table, "scalerightserving")
+    return refitted(subject, shows, near, far, rows)
 
 
 def _waits(one: Case) -> str:
@@ -309,47 +301,24 @@ def _untold(one: Case) -> bool:
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own = not label.startswith(KIND.table)
-    table, every, fitted = book()
-    published = label == KIND.table
-    rows, of = (table, every) if published else cases(rows.reset_index(drop=True), label, own)
-    fits, known = (
-        [*compress(every, fitted)],
-        [one if one.point and not _untold(one) else None for one in of],
+    rows, of = (
+        SUBJECT.book()[:2]
+        if label == KIND.table
+        else cases(rows.reset_index(drop=True), label, own)
     )
-    values, why = (
-        np.array([one.value for one in of]),
-        [one.why or ("" if one.figure in FITTED else _waits(one)) for one in of],
-    )
-    judged = rows.assign(published=values, why=why, scored=[not reason for reason in why])
-    for mode, columns in MODES.items():
-        found = left_out(
-            known, groups(rows, columns), fits, groups(table[fitted], columns), constants, predicted
-        )
-        judged["predicted"] = judged.get("predicted", found)
-        judged[f"error_percent{f' {mode} left out' if mode else ''}"] = 100 * (found / values - 1)
-    looked = looked_up(known, groups(rows, MODES[""]), fits, groups(table[fitted], MODES[""]))
-    judged["lookup_error_percent"] = 100 * (looked / values - 1)
-    judged["baseline_error_percent"] = 100 * (
-        np.array([roofline(one) if one.point else math.nan for one in of]) / values - 1
-    )
-    judged["family"] = [chip_family(one.deployment) if one.point else "" for one in of]
-    ranged = [one.point is not None and one.figure in FITTED for one in of]
-    classes = np.array(
-        [
-            spread_class(one.deployment, one.figure) if has else ""
-            for one, has in zip(of, ranged, strict=True)
-        ]
-    )
-
-    def readers(place: int) -> tuple[float, float]:
-        return (
-            interval(of[place].deployment, of[place].figure, rows["source"].iloc[place])
-            if ranged[place]
-            else (math.nan, math.nan)
-        )
-
-    return with_ranges(
-        judged, classes, judged["scored"] & ~held_out(rows), own | held_out(rows), readers
+    known = [one if one.point and not _untold(one) else None for one in of]
+    values = np.array([one.value for one in of])
+    why = [one.why or ("" if one.figure in FITTED else _waits(one)) for one in of]
+    flat = np.array([roofline(one) if one.point else math.nan for one in of])
+    return cross_validated(
+        SUBJECT,
+        rows.assign(published=values, why=why, scored=[not reason for reason in why]),
+        of,
+        own,
+        lambda columns: {"": leave_group_out(SUBJECT, known, rows, columns)},
+        lookup_error_percent=100 * (looked_up(known, rows) / values - 1),
+        baseline_error_percent=100 * (flat / values - 1),
+        family=[chip_family(one.deployment) if one.point else "" for one in of],
     )
 
 
@@ -435,7 +404,7 @@ KIND = Kind(
     figure=lambda row, value: si(value, "" if row.figure == "throughput" else "s"),
     shows="measured and predicted: tokens per second of a chip, or seconds",
     tables=_tables,
-    fitted_constants=lambda: int((catalog.table("serving_constants")["basis"] == "fit").sum()),
+    fitted=SUBJECT.table,
     baseline=(
         "roofline of the datasheet: weights touched and cache over bandwidth, FLOP over peak"
         " (beside it, for throughput, the median measured on the chip in the format, scaled by"

@@ -6,9 +6,10 @@ TTFT are linear in the slowdowns.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from scaleright.inference.phases import KINDS, StepSeconds
 from scaleright.inference.serving import EVEN, OperatingPoint, offline, room, steady
 from scaleright.inference.slowdowns import families
 from scaleright.names import one_of
-from scaleright.validation.cases import UNDETERMINED, configuring, given, model_of
+from scaleright.validation.cases import UNDETERMINED, configuring, given, model_of, once
 from scaleright.validation.report import FIRST_LINE, bar
 
 FIGURES = {
@@ -31,6 +32,7 @@ FIGURES = {
     "TTFT": "measured_ttft_s",
 }
 """What may be measured, and its column. Throughput is of one chip."""
+NO_PROMPTS: Mapping[str, float] = MappingProxyType({})
 TRACES = {"chat": "azure conversation", "code": "azure code"}
 """Published traces whose prompts spread as those of a task of people's own words."""
 SHAREGPT = "azure conversation"
@@ -205,7 +207,7 @@ def _alike(row: Mapping[str, Any]) -> bool:
     return bool(given(row, "same_lengths", False))
 
 
-def _served(row: Mapping[str, Any]) -> dict[str, Any]:
+def served(row: Mapping[str, Any]) -> dict[str, Any]:
     """What a row ran, as fields of a case, at measured peaks."""
     deployment, load = _whole(row)
     asked, requests = _asked(row, deployment, load), given(row, "requests", 0)
@@ -223,30 +225,14 @@ def _served(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-Served = Callable[[Mapping[str, Any]], dict[str, Any]]
-
-
-def once(rows: pd.DataFrame) -> Served:
-    """What the rows of a table ran, worked out once for those that ran the same."""
-    names, known = configuring(rows), {}
-
-    def served(row: Mapping[str, Any]) -> dict[str, Any]:
-        key = tuple(str(row[name]) for name in names)
-        if key not in known:
-            known[key] = _served(row)
-        return known[key]
-
-    return served
-
-
-def of_row(
+def _of_row(
     row: Mapping[str, Any],
     where: str,
     own: bool,
-    figures: Iterable[str] = tuple(FIGURES),
-    served_by: Served = _served,
+    figures: Sequence[str],
+    served_by: Callable[[Mapping[str, Any]], dict[str, Any]],
 ) -> list[Case]:
-    """Each of these figures that a row states as a case; one without any counts as throughput.
+    """Each of these figures that a row states as a case; one without any counts as the first.
 
     Raises
     ------
@@ -254,15 +240,15 @@ def of_row(
         column, what is allowed.
     """
     values = {name: float(given(row, FIGURES[name], math.nan)) for name in figures}
-    stated = [name for name, value in values.items() if not math.isnan(value)] or ["throughput"]
+    stated = [name for name, value in values.items() if not math.isnan(value)] or [*figures[:1]]
     why = _undetermined(row) or (
         ""
         if own or row["model"] in catalog.models(own=False)
         else "its model's shape is not published"
     )
-    served: dict[str, Any] = {}
+    ran: dict[str, Any] = {}
     try:
-        served = {} if why else served_by(row)
+        ran = {} if why else served_by(row)
     except (ValueError, LookupError) as error:
         why = str(error)
         if own:
@@ -274,19 +260,23 @@ def of_row(
             name,
             why or ("" if values[name] > 0 else f"states no {name}"),
             values[name],
-            **served,
+            **ran,
             alike=_alike(row),
-            seconds=_seconds(name, served["point"]) if served else UNDETERMINED,
+            seconds=_seconds(name, ran["point"]) if ran else UNDETERMINED,
         )
         for name in stated
     ]
 
 
-def cases(rows: pd.DataFrame, label: str, own: bool) -> tuple[pd.DataFrame, list[Case]]:
-    """Every figure of every row, as a frame of rows with the column `figure` and as cases."""
-    served = once(rows)
+def cases(
+    rows: pd.DataFrame, label: str, own: bool, figures: Sequence[str] = tuple(FIGURES)
+) -> tuple[pd.DataFrame, list[Case]]:
+    """Every figure of every row, of these, as a frame of rows with the column `figure` and as
+    cases; errors as `_of_row` raises them.
+    """
+    served_by = once(served, configuring(rows))
     found = [
-        of_row(row, f"{label}, line {line}", own, served_by=served)
+        _of_row(row, f"{label}, line {line}", own, figures, served_by)
         for line, row in enumerate(bar(rows.to_dict("records"), "predicting"), FIRST_LINE)
     ]
     every = [one for of in found for one in of]
@@ -298,16 +288,16 @@ def cases(rows: pd.DataFrame, label: str, own: bool) -> tuple[pd.DataFrame, list
     )
 
 
-def asked(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A reader's row of energy as one of serving, with every column of that table."""
-    return blank() | serving_row(row, {})
+def asked(row: Mapping[str, Any], prompts: Mapping[str, float] = NO_PROMPTS) -> dict[str, Any]:
+    """A row of energy as one of serving, as `serving_row`, with every column of that table."""
+    return dict.fromkeys(_serving_columns()) | serving_row(row, prompts)
+
+
+def asked_rows(energy: pd.DataFrame, prompts: Mapping[str, float] = NO_PROMPTS) -> pd.DataFrame:
+    """Rows of energy as those of serving, as `asked`."""
+    return pd.DataFrame([asked(row, prompts) for row in energy.to_dict("records")])
 
 
 @catalog.remembered
 def _serving_columns() -> tuple[str, ...]:
     return tuple(f["name"] for f in catalog.resource("measured/serving")["schema"]["fields"])
-
-
-def blank() -> dict[str, Any]:
-    """A row of serving that states nothing."""
-    return dict.fromkeys(_serving_columns())

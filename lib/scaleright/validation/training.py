@@ -9,7 +9,6 @@ runs of a model, a release, a number of chips or a chip.
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -23,16 +22,15 @@ from scaleright.training.slowdowns import FIXED, PRIOR, borrowed, constant, fami
 from scaleright.units import si
 from scaleright.validation import checks
 from scaleright.validation.cases import SHAPE_TYPES, Case, cases, given
-from scaleright.validation.left_out import (
-    constant_rows,
-    constants_table,
+from scaleright.validation.cross_validation import (
+    Book,
+    Subject,
+    cross_validated,
     errors_by,
     groups,
     held_out,
-    interval_rows,
-    left_out,
-    strangers,
-    with_ranges,
+    leave_group_out,
+    refitted,
 )
 from scaleright.validation.report import Kind
 
@@ -84,7 +82,7 @@ def _unfitted(of: tuple[Case, ...]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
-    """The constants fitted to cases, as `left_out.Fit`.
+    """The constants fitted to cases, as `cross_validation.Fit`.
 
     What hides depends on the constants and they on what shows: each fit finds both in turns, from
     what is known before any case is seen.
@@ -137,19 +135,21 @@ def _features(one: Case) -> list[float]:
 
 
 def _baselines(
-    of: list[Case | None], its: list[str], book: list[Case], books: list[str]
+    of: Sequence[Case], rows: pd.DataFrame, columns: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Step times by the dumb look-up (median MFU by chip, format and kind of model) and by a
-    regression of log MFU a chip.
+    regression of log MFU a chip, both without the runs that share these columns with a case.
     """
+    book, table = _book().fits()
+    its, keys = groups(rows, columns), groups(table, columns)
     ideal, features, classes = (
         np.array([known(one) for one in book]) for known in (_ideal, _features, _class)
     )
-    rates, keys, among = ideal / [one.measured_s for one in book], np.array(books), set(books)
+    rates, among = ideal / [one.measured_s for one in book], set(keys)
     looked, regressed = np.full(len(of), math.nan), np.full(len(of), math.nan)
     known: dict[tuple, tuple[float, np.ndarray]] = {}
     for place, (one, group) in enumerate(zip(of, its, strict=True)):
-        if one is None:
+        if one.run is None:
             continue
         alike = (group if group in among else "", *_class(one))
         if alike not in known:
@@ -180,11 +180,30 @@ def _median_and_line(
     return float(np.median(rates[known])), weights
 
 
-def _book() -> tuple[pd.DataFrame, list[Case], np.ndarray]:
-    """The book's table, its cases, and which of them take part in fits."""
+@catalog.remembered
+def _book() -> Book:
     table = catalog.table(KIND.table)
     every = cases(table)
-    return table, every, np.array([not one.why for one in every]) & ~held_out(table)
+    return Book(table, every, np.array([not one.why for one in every]) & ~held_out(table))
+
+
+def _software(row: Mapping[str, Any]) -> str | None:
+    return given(row, "software", None)
+
+
+SUBJECT = Subject(
+    book=_book,
+    modes=MODES,
+    fit=constants,
+    predict=_predicted,
+    value=lambda one: one.measured_s,
+    kind=lambda one: _class(one)[-1] if one.run else "",
+    interval=lambda one, row: interval(one.run, _software(row), row["source"]),
+    table="training_constants",
+    source="scalerighttraining",
+    alone=lambda one, row: not borrowed(one.run, _software(row)),
+    fixed=FIXED,
+)
 
 
 def refit() -> pd.DataFrame:
@@ -195,38 +214,18 @@ def refit() -> pd.DataFrame:
         release (for chips that borrow: nor chip) with any run of the fit, those of sources that no
         fit sees among them
     """
-    whole, every, fitted = _book()
-    book, table = [*compress(every, fitted)], whole[fitted]
-
-    (found,) = constants(book, np.ones((1, len(book)), bool))
-    shares = {one: _shares(one, _slow(one, found)) for one in book}
+    of, table = _book().fits()
+    found = SUBJECT.whole_fit(of)
+    shares = {one: _shares(one, _slow(one, found)) for one in of}
 
     def shows(one: Case, name: str, kind: str) -> bool:
         return shares[one][KINDS.index(kind)] > 0.005 and name in ("any", one.families[kind])
 
-    rows = constant_rows(book, table, constants, shows, FIXED)
-    software = [given(row, "software", None) for row in whole[["software"]].to_dict("records")]
-    apart = [
-        place
-        for place in np.flatnonzero(np.array([not one.why for one in every]) & held_out(whole))
-        if not borrowed(every[place].run, software[place])
-    ]
-    strange, measured = (
-        [every[place] for place in apart],
-        np.array([one.measured_s for one in book]),
-    )
     near, far = (
-        measured / strangers(book, table, columns, constants, _predicted)
+        leave_group_out(SUBJECT, of, table, columns, apart=True)
         for columns in (MODES[""], (*MODES[""], *MODES["chip"]))
     )
-    rows += interval_rows(
-        near,
-        far,
-        np.array([one.measured_s / _predicted(one, found) for one in strange]),
-        np.array([_class(one)[-1] for one in (*book, *strange)]),
-        np.append(table["source"], whole["source"].iloc[apart]).astype(str),
-    )
-    return constants_table(rows, table, "scalerighttraining")
+    return refitted(SUBJECT, shows, near, far)
 
 
 @catalog.shared
@@ -235,58 +234,35 @@ def steps_left_out(mode: str = "") -> pd.DataFrame:
     leaves out, rounded to what a fit gives alike on every machine: what `validate` finds for all
     modes and baselines, which takes five times as long.
     """
-    table, every, fitted = _book()
-    columns = MODES[mode]
-    predicted = left_out(
-        [None if one.run is None else one for one in every],
-        groups(table, columns),
-        [*compress(every, fitted)],
-        groups(table[fitted], columns),
-        constants,
-        _predicted,
-    )
+    table, every, _ = _book()
+    predicted = leave_group_out(SUBJECT, _determined(every), table, MODES[mode])
     off = 100 * (predicted / np.array([one.measured_s for one in every]) - 1)
     return table.assign(error_percent=off.round(4))[[not one.why for one in every]]
+
+
+def _determined(of: Sequence[Case]) -> list[Case | None]:
+    """The cases that can be predicted; None for the others."""
+    return [None if one.run is None else one for one in of]
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own = not label.startswith(KIND.table)
     rows = rows.reset_index(drop=True)
-    table, every, fitted = _book()
-    of = every if label == KIND.table else cases(rows, own)
-    book, measured = (
-        [*compress(every, fitted)],
-        np.array([one.measured_s for one in of]),
-    )
+    of = _book().cases if label == KIND.table else cases(rows, own)
     judged = rows.assign(
-        published=measured, scored=[not one.why for one in of], why=[one.why for one in of]
+        published=[one.measured_s for one in of],
+        scored=[not one.why for one in of],
+        why=[one.why for one in of],
     )
-    known = [None if one.run is None else one for one in of]
-    for mode, columns in MODES.items():
-        given_groups = known, groups(rows, columns), book, groups(table[fitted], columns)
-        predicted, name = (
-            left_out(*given_groups, constants, _predicted),
-            f" {mode} left out" if mode else "",
-        )
-        judged["predicted"] = judged.get("predicted", predicted)
-        for what, found in zip(
-            ("", "baseline_", "regression_"), (predicted, *_baselines(*given_groups)), strict=True
-        ):
-            judged[f"{what}error_percent{name}"] = 100 * (found / measured - 1)
-    kinds = np.array(["" if one.run is None else _class(one)[-1] for one in of])
+
+    def predictions(columns: Sequence[str]) -> dict[str, np.ndarray]:
+        looked, regressed = _baselines(of, rows, columns)
+        ours = leave_group_out(SUBJECT, _determined(of), rows, columns)
+        return {"": ours, "baseline_": looked, "regression_": regressed}
+
     families = {name: family(catalog.accelerator(name)) for name in set(rows["accelerator"])}
-    judged["family"] = rows["accelerator"].map(families)
-
-    software = [given(row, "software", None) for row in rows[["software"]].to_dict("records")]
-
-    def readers(place: int) -> tuple[float, float]:
-        run = of[place].run
-        apart = rows["source"].iloc[place]
-        return interval(run, software[place], apart) if run else (math.nan, math.nan)
-
-    return with_ranges(
-        judged, kinds, judged["scored"] & ~held_out(rows), own | held_out(rows), readers
-    )
+    families = rows["accelerator"].map(families)
+    return cross_validated(SUBJECT, judged, of, own, predictions, family=families)
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -353,7 +329,7 @@ KIND = Kind(
     figure=lambda _, value: si(value, "s"),
     shows="measured and predicted time of a step",
     tables=_tables,
-    fitted_constants=lambda: int((catalog.table("training_constants")["basis"] == "fit").sum()),
+    fitted=SUBJECT.table,
     baseline="median measured MFU of the chip, format and kind of model, the same runs left out",
     rule=(
         "the time of a step is predicted from configuration alone, with constants fitted without"

@@ -15,7 +15,7 @@ from scaleright.order import ordered
 from scaleright.quantity import look_up
 from scaleright.units import significant
 from scaleright.validation import published, training
-from scaleright.validation.report import judged
+from scaleright.validation.report import fitted_constants, judged
 
 LEFT_OUT = {
     "group": "of the same model on as many chips with the same release",
@@ -200,8 +200,7 @@ def ranges() -> pd.DataFrame:
 
 def fitted() -> tuple[int, int]:
     """How many constants are fitted, and to how many runs."""
-    basis = catalog.table("training_constants")["basis"]
-    return int((basis == "fit").sum()), int((~scored_runs()["apart"]).sum())
+    return fitted_constants("training_constants"), int((~scored_runs()["apart"]).sum())
 
 
 def _by(key: str, groups: Iterable[tuple[Any, pd.DataFrame]], left_out: Any) -> pd.DataFrame:

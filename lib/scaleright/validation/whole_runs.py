@@ -21,8 +21,8 @@ from scaleright.training.layout import LONGEST_WHOLE_SEQUENCE, TrainingRun
 from scaleright.transformer import active_parameters, training_flop
 from scaleright.units import SECONDS_PER_HOUR, figure, si
 from scaleright.validation import checks
+from scaleright.validation.cross_validation import errors_by, held_out
 from scaleright.validation.layouts import TABLES, published_layouts, ranks
-from scaleright.validation.left_out import errors_by, held_out
 from scaleright.validation.report import Kind
 
 USUAL_CHIPS, USUAL_BATCH_TOKENS = 1024, 2**22
@@ -259,7 +259,7 @@ KIND = Kind(
     shows="published and predicted chip-hours",
     group="publisher",
     tables=_tables,
-    fitted_constants=lambda: int((catalog.table(TABLE)["basis"] == "fit").sum()),
+    fitted=TABLE,
     baseline=(
         "six FLOP a parameter and token at the median share of peak that runs of other publishers"
         " reached"

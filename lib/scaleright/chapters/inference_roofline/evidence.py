@@ -2,14 +2,15 @@
 and a plain roofline say of each run.
 """
 
+from itertools import compress
+
 import pandas as pd
 
 from scaleright import catalog
 from scaleright.formulas import lookup
-from scaleright.inference.slowdowns import slowdowns
 from scaleright.order import ordered
-from scaleright.validation.serving import prompts, roofline
-from scaleright.validation.serving_cases import cases, serving_row
+from scaleright.validation.serving import SUBJECT, prompts, roofline
+from scaleright.validation.serving_cases import asked_rows, cases
 
 SOURCE, TASKS = "mlenergy2026", ("chat", "gpqa")
 """Who timed each model at many batches, and in which tasks."""
@@ -33,14 +34,12 @@ def published_gaps(model: str, else_of: str = "Llama-3.1-70B") -> pd.DataFrame:
     timed = timed[(timed["source"] == SOURCE) & timed["task"].isin(TASKS)]
     timed = timed[timed["measured_itl_s"].notna()]
     timed = timed[timed["model"] == (shape if shape in set(timed["model"]) else else_of)]
-    stated = pd.DataFrame([serving_row(row, prompts()) for row in timed.to_dict("records")])
-    lacking = catalog.table("measured/serving").columns.difference(stated.columns)
-    rows, runs = cases(stated.reindex(columns=[*stated, *lacking]), "measured/energy", own=False)
-    kept = [not run.why and run.figure == "ITL" for run in runs]
-    runs = [run for run, good in zip(runs, kept, strict=True) if good]
+    rows, runs = cases(asked_rows(timed, prompts()), "measured/energy", False, ["ITL"])
+    kept = [not run.why for run in runs]
+    runs = [*compress(runs, kept)]
     return rows.loc[kept, [*SYSTEM, "batch"]].assign(
         measured=[run.value for run in runs],
-        predicted=[float(run.seconds @ list(slowdowns(run.deployment).values())) for run in runs],
+        predicted=SUBJECT.stored(runs),
         roofline=[roofline(run) for run in runs],
     )
 

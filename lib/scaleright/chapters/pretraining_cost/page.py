@@ -20,7 +20,7 @@ from scaleright.order import name_of_greatest
 from scaleright.quantity import look_up
 from scaleright.quantity.rows import Row
 from scaleright.validation import whole_runs as checks
-from scaleright.validation.left_out import held_out
+from scaleright.validation.cross_validation import held_out
 from scaleright.validation.report import judged, summarize
 from scaleright.validation.sealed_test import opened_once
 from scaleright.validation.whole_runs import in_words

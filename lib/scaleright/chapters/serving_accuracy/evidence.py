@@ -21,7 +21,7 @@ from scaleright.inference.serving import engine_step, room
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.order import ordered
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR, si, significant
-from scaleright.validation import published
+from scaleright.validation import published, report
 
 # How far off predictions of serving are, as frames: by publication, figure, chip and what was
 # left out of the fit (`data/serving_errors.csv`, what `scaleright validate serving` and `energy`
@@ -50,7 +50,6 @@ MEANINGS = {
 """What the figures are, in words."""
 UNITS = {"throughput": "token/s", "energy": "J"}
 """Units of the figures; all others are in seconds."""
-_CONSTANTS = ("serving_constants", "energy_constants")
 
 
 @lookup
@@ -229,7 +228,7 @@ def beaten() -> list[str]:
 @lookup
 def fitted_constants() -> int:
     """Constants of time and power that were fitted."""
-    return sum(int((catalog.table(name)["basis"] == "fit").sum()) for name in _CONSTANTS)
+    return report.fitted_constants("serving_constants", "energy_constants")
 
 
 @lookup
