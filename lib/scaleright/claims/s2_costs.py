@@ -16,6 +16,7 @@ from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model, table
 from scaleright.chapters.vendor_claims.model import traces
 from scaleright.claims.ledger import stated, stated_interval
+from scaleright.claims.s4 import peak_16
 from scaleright.claims.verdicts import (
     Condition,
     Origin,
@@ -446,12 +447,6 @@ def s2_levers() -> Recomputed:
 
 
 # Hardware compared: generations, mid-tier cards, and what the same work costs on each
-
-
-def peak_16(name: str) -> float:
-    """Dense arithmetic of a chip in 16 bits: FP16, or BF16 where it has none [FLOP/s]."""
-    chip = accelerator(name)
-    return chip.peak_flops("fp16" if "fp16" in chip.dense else "bf16")
 
 
 def price_ratios(dear: str, dear_usd: float, cheap: str, cheap_usd: float) -> list[float]:

@@ -21,7 +21,6 @@ from scaleright.chapters.scaling_math.model import (
     weights_bytes,
 )
 from scaleright.chapters.vendor_claims.model import traces
-from scaleright.claims.generations import virtual_overhead
 from scaleright.claims.ledger import stated
 from scaleright.claims.s2_costs import (
     A100S,
@@ -32,6 +31,7 @@ from scaleright.claims.s2_costs import (
 )
 from scaleright.claims.s2_serving import break_even, deployed, speedups
 from scaleright.claims.s2_training import largest_trained
+from scaleright.claims.s4_prose import virtual_overhead
 from scaleright.claims.verdicts import Condition, Origin, Recomputed, Slip, looked_up, point, span
 from scaleright.costs.break_even import compute_usd
 from scaleright.decisions.build_buy import own_site_usd_per_year
