@@ -11,7 +11,7 @@ from statistics import median
 import pytest
 from scaleright import MODULES, REMEMBERED, catalog
 from scaleright.catalog import findings
-from scaleright.claims import ledger, s2, verdicts
+from scaleright.claims import ledger, s2_costs, verdicts
 from scaleright.claims.documents import documents
 from scaleright.claims.verdicts import (
     Claim,
@@ -159,7 +159,7 @@ def test_every_recomputation_belongs_to_a_claim(found):
 
 
 def test_a_claim_with_two_recomputations_is_refused(monkeypatch):
-    monkeypatch.setitem(s2.RECOMPUTED, "S3-int8", lambda: point(1.0))
+    monkeypatch.setitem(s2_costs.RECOMPUTED, "S3-int8", lambda: point(1.0))
     monkeypatch.setattr(catalog.memory, "_FOUND", {})
     with pytest.raises(ValueError, match="claim S3-int8 has two recomputations"):
         ledger.recomputations()
@@ -170,9 +170,11 @@ def test_a_claim_is_recomputed_anew_once_the_module_that_does_has_changed(monkey
     claim, told = "S2-fourfold-context", tmp_path / MODULES
     monkeypatch.setenv(REMEMBERED, str(tmp_path))
     for state, value in (("before", 1.0), ("before", 2.0), ("after", 3.0)):
-        monkeypatch.setattr(s2, "s2_fourfold_context", lambda value=value: point(value))
-        s2.s2_fourfold_context.__module__ = s2.__name__
-        told.write_text(json.dumps({"modules": {ledger.__name__: "same", s2.__name__: state}}))
+        monkeypatch.setattr(s2_costs, "s2_fourfold_context", lambda value=value: point(value))
+        s2_costs.s2_fourfold_context.__module__ = s2_costs.__name__
+        told.write_text(
+            json.dumps({"modules": {ledger.__name__: "same", s2_costs.__name__: state}})
+        )
         monkeypatch.setattr(catalog.memory, "_FOUND", {})
         findings._states.cache_clear()
         (finding,) = ledger.findings(ids=(claim,))

@@ -96,7 +96,7 @@ def test_other_chapters_read_no_benchmark():
 def test_cells_computed_by_hand(by_id, claim_id, verdict, reason, recomputed):
     cell = by_id[claim_id]
     assert (cell.finding.verdict, cell.reason) == (verdict, reason)
-    assert cell.at_hand == (
+    assert cell.recomputed == (
         recomputed if recomputed is None else pytest.approx(recomputed, rel=1e-4)
     )
 

@@ -61,7 +61,7 @@ def test_what_passed_is_left_out_until_an_import_changes(plugin):
 @pytest.mark.parametrize(
     "test, changed",
     [
-        ("claims", "lib__scaleright__claims__owning"),
+        ("claims", "lib__scaleright__claims__s3"),
         ("claims_listing", "lib__scaleright__costs__break_even"),  # which that imports
         ("rules", "lib__scaleright__rules__prices"),
         ("one_answer", "lib__scaleright__chapters__token_cost__page"),

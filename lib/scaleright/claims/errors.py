@@ -7,15 +7,14 @@ predicted ones is found over all pairs of published runs that differ in one thin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
 from scaleright.catalog import shared, table
+from scaleright.claims.verdicts import Error
 from scaleright.names import one_of
 
-Error = tuple[float, float]
-"""Measured over predicted, low and high end of nine of ten [1]."""
 STEPS = {
     "layout": (
         ["tensor_parallel", "pipeline_parallel", "data_parallel", "sharding"],
@@ -32,16 +31,6 @@ SERVED = ["source", "model", "accelerator", "precision", "software"]
 REQUESTS = ["input_tokens", "output_tokens", "concurrency"]
 """What tells servers, and the loads that they carry, apart."""
 TAILS = [0.05, 0.95]
-
-
-def widened(found: Iterable[float], error: Error) -> tuple[float, float]:
-    """The ends of some predictions with the model's error.
-
-    >>> widened([2.0, 3.0], (0.5, 2.0))
-    (1.0, 6.0)
-    """
-    numbers = list(map(float, found))
-    return min(numbers) * error[0], max(numbers) * error[1]
 
 
 def inverse(error: Error) -> Error:

@@ -21,20 +21,6 @@ from typing import Any
 import pandas as pd
 
 from scaleright.catalog import accelerator, fact, remembered, shared, table
-from scaleright.claims.s4_accounts import (
-    FIGURES,
-    MIXED,
-    NODE,
-    OLD_UNIT,
-    PART,
-    ROUNDS,
-    UNSEEN,
-    Account,
-    accounts,
-    at_hand,
-    averages,
-    newest,
-)
 from scaleright.claims.verdicts import (
     ABSENT,
     AGREEMENT,
@@ -67,6 +53,36 @@ HIGHEST = {("GH200", "tdp_watts"): "gh200_watts_high"}
 """Chips whose power is set by the system that holds them: the fact that says how high."""
 
 
+ROUNDS = ("v3.1", "v4.0", "v4.1", "v5.1")
+"""Rounds of the MLPerf blog post that are at hand; it also names v5.0."""
+FIGURES = {
+    "total": ("average_total", 2),
+    "per chip": ("average_per_accelerator", 2),
+    "chips": ("average_accelerators", 1),
+}
+"""What the MLPerf blog post prints of each chip, benchmark and scenario: the column of the table,
+and decimals.
+"""
+NODE, MIXED = (
+    "divided by the chips of one node, not of the system",
+    "tokens/s and samples/s averaged together",
+)
+PART, UNSEEN = (
+    "only some of the rounds in which the chip ran",
+    "includes round v5.0, which is not at hand",
+)
+OLD_UNIT = "only the rounds in samples/s, while newer ones are in tokens/s"
+METHODS = (("accelerators", ()), ("accelerators_per_node", (NODE,)))
+SLACK = 1.15
+"""How far outside the rates at hand an unseen submission may lie: half of what software gains in a
+year (v4.1 to v5.1).
+"""
+CLOSE = 0.01
+"""How exactly an account with unseen submissions must give the printed average: they need not all
+be of one size.
+"""
+
+
 @dataclass(frozen=True)
 class Cell:
     """A judged figure of the MLPerf blog post's tables: where it stands there, what the submissions
@@ -77,9 +93,117 @@ class Cell:
     chip: str
     scenario: str
     figure: str
-    at_hand: float | None
+    recomputed: float | None
     reason: str
     finding: Finding
+
+
+# How the three figures of a row of the results may come about: the submissions at hand, the right
+# average of them, the mistakes, and what round v5.0 could add
+
+
+@dataclass(frozen=True)
+class Account:
+    """How the three figures of a row come about: mistakes made; rounds, if not all, and unit; what
+    of v5.0 it takes, at what rate.
+    """
+
+    figures: tuple[float, float, float]
+    mistakes: tuple[str, ...] = ()
+    rounds: str = ""
+    unit: str = ""
+    unseen: int = 0
+    chips: int = 0
+    per_chip: float = 0.0
+
+
+@remembered
+def _rounds(benchmark: str, scenario: str) -> pd.DataFrame:
+    """The submissions to one benchmark in the rounds at hand."""
+    rows = results(ROUNDS)
+    return rows[(rows["benchmark"] == benchmark) & (rows["scenario"] == scenario)]
+
+
+def at_hand(row) -> pd.DataFrame:
+    """The submissions at hand of a row's chip in any memory size, at its usual power, in a virtual
+    machine or not as the MLPerf blog post says.
+    """
+    rows = _rounds(row.benchmark, row.scenario)
+    rows = rows[rows["accelerator"].str.fullmatch(f"{re.escape(row.accelerator)}( .*)?", na=False)]
+    if not pd.isna(row.accuracy_target):
+        rows = rows[rows["accuracy_target"] == row.accuracy_target]
+    return rows[
+        ~rows["flags"].str.contains("raised_power")
+        & (rows["flags"].str.contains("virtualized") == row.virtualized)
+    ]
+
+
+def newest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Submissions in the unit of the newest round: where a benchmark changed its unit, no average
+    spans both.
+    """
+    return rows[rows["unit"] == rows.sort_values("round", kind="stable")["unit"].iloc[-1]]
+
+
+def averages(rows: pd.DataFrame, divisor: str = "accelerators") -> tuple[float, float, float]:
+    """The MLPerf blog post's averages over submissions: of the result, of the result per `divisor`,
+    of the number of chips.
+    """
+    result, count, each = rows["value"], rows["accelerators"], rows["value"] / rows[divisor]
+    return float(result.mean()), float(each.mean()), float(count.mean())
+
+
+def _fits(row, figures: tuple[float, float, float], within: float) -> bool:
+    """Whether figures are those printed, but for the rounding of the last decimal and a relative
+    difference.
+    """
+    printed = ((getattr(row, column), decimals) for column, decimals in FIGURES.values())
+    return all(
+        abs(value - found) <= max(0.5 * 10**-decimals + 1e-9, within * value)
+        for (value, decimals), found in zip(printed, figures, strict=True)
+    )
+
+
+def _ways(rows: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, str, tuple[str, ...]]]:
+    """Ways to average submissions: those in one unit, or by mistake all of two units; by which
+    column; the mistakes made.
+    """
+    for chosen, mixed in [(newest(rows), ()), (rows, (MIXED,))][: rows["unit"].nunique()]:
+        for divisor, node in METHODS:
+            yield chosen, divisor, mixed + node
+
+
+def accounts(row, held: pd.DataFrame, most: int) -> Iterator[Account]:
+    """Accounts that give a row's figures: from all rounds at hand, from the first or last of them,
+    from them and v5.0.
+    """
+    rounds = sorted(held["round"].unique())
+    shorter = (part for n in range(len(rounds) - 1, 0, -1) for part in (rounds[:n], rounds[-n:]))
+    for part in (rounds, *shorter):
+        told = "" if part == rounds else " and ".join(part)
+        for rows, divisor, mistakes in _ways(held[held["round"].isin(part)]):
+            if _fits(row, figures := averages(rows, divisor), AGREEMENT):
+                yield Account(figures, mistakes, told, rows["unit"].iloc[0])
+    rates, largest = newest(held)["per_accelerator"], held["accelerators"].max()
+    slowest, fastest = rates.min() / SLACK, rates.max() * SLACK
+    for rows, divisor, mistakes in _ways(held):
+        total, each, count = (
+            float(column.sum())
+            for column in (rows["value"], rows["value"] / rows[divisor], rows["accelerators"])
+        )
+        node = largest if divisor == "accelerators" else rows[divisor].mode().max()
+        for unseen, rounding in product(range(1, most + 1), (0.0, -0.05, 0.05)):
+            n = len(rows) + unseen
+            missing = row.average_total * n - total
+            chips = round((row.average_accelerators + rounding) * n - count)
+            if unseen <= chips <= unseen * largest and slowest <= missing / chips <= fastest:
+                per_chip = float(each + missing / min(chips / unseen, node)) / n
+                figures = (row.average_total, per_chip, (count + chips) / n)
+                if _fits(row, figures, CLOSE):
+                    yield Account(figures, mistakes, "", "", unseen, chips, missing / chips)
+
+
+# Each cell judged
 
 
 def _kind(row) -> str:
@@ -132,7 +256,7 @@ def _missing(account: Account, found: float, held: int, unit: str) -> str:
 
 
 def _others(
-    account: Account | None, place: int, reason: str, ends: tuple[float, float]
+    account: Account | None, place: int, reason: str, ends: list[float]
 ) -> tuple[Condition | Slip, ...]:
     """What else could explain a figure: the rounds it is of, or the mistake made."""
     if account is None or reason in (UNSEEN, UNEXPLAINED):
@@ -160,25 +284,19 @@ def _judged(
     agrees = abs(printed - found) <= max(0.5 * 10**-decimals, AGREEMENT * printed)
     if account and reason == UNSEEN and not agrees:
         return None, reason, _missing(account, found, len(held), unit)
-    ends = (
-        (found, row.average_total / row.average_accelerators)
-        if account and reason == NODE and account.unseen
-        else (found, found)
-    )
-    read_off = len(held) == 1 and figure != "per chip"
-    recomputed = looked_up if read_off else span
-    return recomputed(*ends, *_others(account, place, reason, ends)), reason, ""
+    ends = [found, found]
+    if account and reason == NODE and account.unseen:
+        ends[1] = row.average_total / row.average_accelerators
+    recomputed = looked_up if len(held) == 1 and figure != "per chip" else span
+    return recomputed(ends, *_others(account, place, reason, ends)), reason, ""
 
 
 def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
     """The three figures of one row, judged."""
-    account = next(accounts(row, held, most), None) if len(held) else None
-    unit = newest(held)["unit"].iloc[0] if len(held) else ""
-    right = (
-        (*averages(newest(held))[:2], float(held["accelerators"].mean()))
-        if len(held)
-        else (None, None, None)
-    )
+    account, unit, right = None, "", (None, None, None)
+    if len(held):
+        account, unit = next(accounts(row, held, most), None), newest(held)["unit"].iloc[0]
+        right = (*averages(newest(held))[:2], float(held["accelerators"].mean()))
     for place, (figure, (column, decimals)) in enumerate(FIGURES.items()):
         recomputed, reason, missing = _judged(row, held, account, place, right[place], unit)
         claim = _claim(
@@ -191,30 +309,31 @@ def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
             f"average of {_submissions(len(held))} at hand",
             missing,
         )
-        finding = judge(claim, recomputed)
-        yield Cell(
-            row.benchmark,
-            _kind(row),
-            row.scenario,
-            figure,
-            right[place],
-            AGREES if finding.verdict in HOLD else reason,
-            finding,
-        )
+        where = row.benchmark, _kind(row), row.scenario, figure
+        yield _cell(where, right[place], reason, judge(claim, recomputed))
+
+
+def _cell(
+    where: tuple[str, str, str, str], found: float | None, reason: str, finding: Finding
+) -> Cell:
+    return Cell(*where, found, AGREES if finding.verdict in HOLD else reason, finding)
+
+
+def peak_16(name: str) -> float:
+    """Dense arithmetic of a chip in 16 bits: FP16, or BF16 where it has none [FLOP/s]."""
+    chip = accelerator(name)
+    return chip.peak_flops("fp16" if "fp16" in chip.dense else "bf16")
 
 
 def _stated(name: str, quantity: str) -> float:
     """A chip's own figure in the unit of the MLPerf blog post's table: dense arithmetic in 16 bits,
     bandwidth of its memory, power.
     """
-    chip = accelerator(name)
     if quantity == "fp16_tflops":
-        return chip.peak_flops("fp16" if "fp16" in chip.dense else "bf16") / 1e12
-    return (
-        chip.require("memory_bytes_per_s") / 1e9
-        if quantity == "memory_gb_per_s"
-        else chip.require(quantity)
-    )
+        return peak_16(name) / 1e12
+    if quantity == "memory_gb_per_s":
+        return accelerator(name).require("memory_bytes_per_s") / 1e9
+    return accelerator(name).require(quantity)
 
 
 def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
@@ -252,15 +371,7 @@ def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
         finding = judge(claim, looked_up(own, *(other for _, other in tried)))
         told = finding.holds or finding.origin
         reason = next((why for why, other in tried if other.text == told), UNEXPLAINED)
-        yield Cell(
-            "",
-            _kind(row),
-            "",
-            quantity,
-            own,
-            AGREES if finding.verdict in HOLD else reason,
-            finding,
-        )
+        yield _cell(("", _kind(row), "", quantity), own, reason, finding)
 
 
 @shared
@@ -269,29 +380,22 @@ def judged() -> tuple[Cell, ...]:
     three averages.
     """
     chips, rows = (list(table(name).itertuples()) for name in ("s4_specifications", "s4_results"))
-    alike = {
-        row.architecture: [
-            other.accelerator for other in chips if other.architecture == row.architecture
-        ]
-        for row in chips
-    }
-    runs = (
-        results(ROUNDS)
-        .groupby(["benchmark", "scenario", "round", "accelerator", "accuracy_target"], dropna=False)
-        .size()
-    )
-    most = runs.groupby(["benchmark", "scenario"]).max()
+    kinds = ["benchmark", "scenario", "round", "accelerator", "accuracy_target"]
+    runs = results(ROUNDS).groupby(kinds, dropna=False).size()
+    most = runs.groupby(kinds[:2]).max()
     specified = (
-        cell for row in chips for cell in _specification_cells(row, alike[row.architecture])
+        cell
+        for row in chips
+        for cell in _specification_cells(
+            row, [of.accelerator for of in chips if of.architecture == row.architecture]
+        )
     )
-    return (
-        *specified,
-        *(
-            cell
-            for row in rows
-            for cell in _result_cells(row, at_hand(row), int(most[row.benchmark, row.scenario]))
-        ),
+    averaged = (
+        cell
+        for row in rows
+        for cell in _result_cells(row, at_hand(row), int(most[row.benchmark, row.scenario]))
     )
+    return (*specified, *averaged)
 
 
 @remembered
@@ -312,41 +416,24 @@ def figure_at_hand(benchmark: str, chip: str, scenario: str, figure: str) -> flo
     """What the submissions at hand give for a figure of the results; `chip` as in `cells`."""
     asked = (benchmark, chip, scenario, figure)
     return next(
-        c.at_hand
+        c.recomputed
         for c in judged()
-        if c.at_hand is not None and (c.benchmark, c.chip, c.scenario, c.figure) == asked
+        if c.recomputed is not None and (c.benchmark, c.chip, c.scenario, c.figure) == asked
     )
 
 
 def _frame(found: Iterable[Cell]) -> pd.DataFrame:
-    columns = (
-        "benchmark",
-        "chip",
-        "scenario",
-        "figure",
-        "recomputed",
-        "reason",
-        "printed",
-        "unit",
-        "verdict",
-        "why",
-    )
-    rows = [
-        (
-            c.benchmark,
-            c.chip,
-            c.scenario,
-            c.figure,
-            c.at_hand,
-            c.reason,
-            c.finding.claim.low,
-            c.finding.claim.unit,
-            c.finding.verdict,
-            c.finding.line(),
-        )
+    rows = (
+        vars(c)
+        | {
+            "printed": c.finding.claim.low,
+            "unit": c.finding.claim.unit,
+            "verdict": c.finding.verdict,
+            "why": c.finding.line(),
+        }
         for c in found
-    ]
-    return pd.DataFrame(rows, columns=columns)
+    )
+    return pd.DataFrame(rows).drop(columns="finding")
 
 
 def cells(benchmark: str | None = None) -> pd.DataFrame:

@@ -227,6 +227,14 @@ class Returns(Breakdown):
         return self.total / -self.investment_usd
 
 
+@lookup
+def traces() -> tuple[float, float]:
+    """How much of the paid time GPUs work in the idlest and in the busiest of the published cluster
+    traces [%].
+    """
+    return fact("alibaba_gpu_utilization_2020"), 100 - fact("philly_gpu_idle_long_jobs")
+
+
 @closed_form(
     investment_usd=POSITIVE,
     tokens_per_s=NON_NEGATIVE,

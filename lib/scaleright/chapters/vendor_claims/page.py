@@ -19,7 +19,6 @@ from scaleright.chapters.vendor_claims.evidence import (
     VendorPrices,
 )
 from scaleright.charts import Controls, Display
-from scaleright.claims.utilization import traces
 from scaleright.market import PaidHour, PaidTokens
 from scaleright.ops import where
 from scaleright.quantity import Quantity
@@ -307,7 +306,7 @@ def profit_by_use(case: Any, profit: Quantity, pace: Mapping[str, Quantity]) -> 
 
 def announced_sale() -> Display:
     """The vendor's example of a rack that earns back its price many times."""
-    sale, (idle, working) = evidence.announced_sale(), traces()
+    sale, (idle, working) = evidence.announced_sale(), vendor.traces()
     return charts.sentence(
         f"The vendor's example is DeepSeek-R1: {sale.tokens_per_s:,.0f} tokens a second per GPU,"
         f" every second for {sale.years:g} years, sold at {{sale.usd_per_million:usd}} a million."
