@@ -213,7 +213,7 @@ def test_what_no_engine_gives_is_refused_with_what_it_would_take(values, words):
 
 def test_the_cheapest_accelerator_is_sought_among_those_that_serve():
     validate(declared("load_of_a_day", BOOK), {"model": "DeepSeek-V3.1"})
-    with pytest.raises(ParameterError, match="less than one RTX 5090 costs in a year"):
+    with pytest.raises(ParameterError, match="less than one RTX 4090 costs in a year"):
         validate(declared("load_of_a_day", BOOK), {"budget_usd_per_year": 100.0})
 
 

@@ -39,7 +39,7 @@ def test_the_headline_is_the_librarys():
     hour = listed_hour("B200", STEADY).usd
     price = usd_per_million_tokens(hour, point.beat.requests * 500 / point.step_s, 0.4)
     assert f" {usd(price)} per million output tokens, 64 requests at once." in said
-    assert "on 1 B200, of 9 the cheapest" in said and "at 40 % utilization" in said
+    assert "on 1 B200, of 11 the cheapest" in said and "at 40 % utilization" in said
     true = steady(CASE, load, batch=64.0)
     assert price == pytest.approx(
         usd_per_million_tokens(hour, true.output_tokens_per_s, 0.4), rel=0.02

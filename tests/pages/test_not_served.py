@@ -25,7 +25,7 @@ def test_what_cannot_be_served_is_said_in_whole_sentences(look, name):
     assert "no node of this accelerator holds the model. Choose another, or fewer bits." in after[0]
     assert "Only the API has a price for this case" in after[1]
     assert not any(word in text for word in ("NaN", "–", "unknown", "undefined") for text in after)
-    assert opened.ask(ROW)[:2] == ["RTX 5090: no node holds the model", "–"]
+    assert opened.ask(ROW)[:2] == ["A100 SXM 40GB: no node holds the model", "–"]
     assert set(opened.ask(BEHIND)) == {"model", "model input_tokens output_tokens cached_share"}
     assert opened.troubles == []
     opened.ask("window.scaleright.reset()")
