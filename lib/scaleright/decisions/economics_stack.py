@@ -157,8 +157,9 @@ def stack_bill(
     """
     owner_usd = purchase_usd + power_and_cooling_usd + upkeep_usd + crew_usd
     paid = minimum(1.0, hardware_usd / where(owner_usd > 0, owner_usd, 1.0))
-    dearer, working = hardware_usd - owner_usd, purchase_usd * paid * utilization
-    margin = where(dearer > 1e-9 * hardware_usd, dearer, 0.0)  # what an owner pays leaves noise
+    asked = where(hardware_usd > owner_usd + 1e-9 * owner_usd, hardware_usd, owner_usd)
+    margin = asked - owner_usd  # exactly none where an owner pays, whose sum may be off by a digit
+    working = purchase_usd * paid * utilization
     chip = working * chip_share
     left = maximum(1 - compute_share - memory_share - packaging_share, 0.0)
     return StackBill(
