@@ -160,14 +160,13 @@ def stack_bill(
     asked = where(hardware_usd > owner_usd + 1e-9 * owner_usd, hardware_usd, owner_usd)
     margin = asked - owner_usd  # exactly none where an owner pays, whose sum may be off by a digit
     working = purchase_usd * paid * utilization
-    chip = working * chip_share
-    left = maximum(1 - compute_share - memory_share - packaging_share, 0.0)
+    chip, left = working * chip_share, 1 - compute_share - memory_share - packaging_share
     return StackBill(
         processors_usd=chip * compute_share,
         servers_and_network_usd=working * (1 - chip_share),
         memory_usd=chip * memory_share,
         packaging_usd=chip * packaging_share,
-        margin_of_the_maker_usd=chip * left,
+        margin_of_the_maker_usd=chip * maximum(left, 0.0),
         margin_of_the_seller_usd=margin * utilization,
         waiting_usd=waiting_usd,
         idle_hours_usd=(purchase_usd * paid + margin) * (1 - utilization),
