@@ -4,21 +4,30 @@ what of it is left in money and power.
 "35 times cheaper" holds at a point: a model, its number formats, a speed per user, a price of an
 hour. Each system is a curve of tokens per second and chip against the speed that a user sees; the
 lead is the ratio of two curves, and where the old system comes to its end the lead grows without
-bound. The curves come from `frontier` or from published measurements (`points`).
+bound. The curves come from the book's own model of serving (`serving_points`) or from
+published measurements (`measured_points`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, fact, model, release_format, shared, table
-from scaleright.chapters.vendor_claims.frontier import frontier
+from scaleright.architecture import Transformer
+from scaleright.catalog import (
+    Accelerator,
+    accelerator,
+    fact,
+    model,
+    release_format,
+    shared,
+    table,
+)
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import (
     FRACTION,
@@ -29,9 +38,10 @@ from scaleright.formulas import (
     lookup,
     search,
 )
-from scaleright.inference.deployment import Deployment
+from scaleright.inference.deployment import DEGREES, NEEDS, Deployment, check, valid
+from scaleright.inference.disaggregation import disaggregated, reader
 from scaleright.inference.lengths import Load, Speculation
-from scaleright.inference.serving import steady
+from scaleright.inference.serving import slots, steady
 from scaleright.names import one_of
 from scaleright.order import first_greatest, noiseless
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
@@ -109,27 +119,123 @@ def measured_points(name: str, input_tokens: float, output_tokens: float) -> pd.
     ].reset_index(drop=True)
 
 
+POWERS = (1, 2, 4, 8, 16, 32, 64)
+"""Degrees that are tried; the last is also the largest group."""
+LEANEST = ("NVFP4", "FP8", "BF16", "FP16")
+"""Formats of weights, the leanest first."""
+POINTS = 40
+"""Concurrencies at which a layout is weighed, from one request to as many as fit, in equal ratios.
+"""
+FIGURES = ("concurrency", "interactivity", "tpot_s", "ttft_s", "joules_per_token")
+"""What is said of a point beside its throughput, as `OperatingPoint` names it."""
+
+
+@search
+def leanest(chip: Accelerator) -> str:
+    """The leanest format whose products a chip computes natively; MXFP4 for chips with FP4 of other
+    vendors than NVIDIA.
+
+    >>> leanest(accelerator("H100 SXM")), leanest(accelerator("MI355X")), leanest(
+    ...     accelerator("V100 SXM 32GB"))
+    ('FP8', 'MXFP4', 'FP16')
+    """
+    found = next((form for form in LEANEST if NEEDS[form] in chip.dense), "BF16")
+    return "MXFP4" if found == "NVFP4" and chip.vendor != "NVIDIA" else found
+
+
+def _some(found: Deployment, which: Any) -> Deployment:
+    return replace(found, **{name: getattr(found, name)[which] for name in DEGREES})
+
+
+@search
+def layouts(
+    shape: Transformer, chip: Accelerator, precision: str, load: Load, most_chips: int = GROUP
+) -> Deployment:
+    """Every layout in powers of two, without pipelines, that keeps the rules and holds a request of
+    the load, as one `Deployment` of arrays.
+
+    Tensor parallelism stays within a fabric; experts are split as all else is, or each is on a chip
+    of its own.
+
+    Raises
+    ------
+    ValueError : the chip cannot serve the format, or nothing fits.
+
+    >>> found = layouts(model("Llama-3.1-70B"), accelerator("H100 SXM"), "FP8", Load(1000, 1000))
+    >>> found.tensor.tolist()
+    [2, 4, 8]
+    """
+    one = Deployment(shape, chip, precision, software=ENGINE)
+    check(one)
+    degrees = [
+        (tensor, 1, expert, group)
+        for tensor in POWERS
+        for group in (POWERS if shape.experts else (1,))
+        for expert in (
+            {tensor * group, 1 if group == 1 else tensor * group} if shape.experts else (1,)
+        )
+        if tensor <= (chip.scale_up_chips or 1) and tensor * group <= most_chips
+    ]
+    found = replace(one, **dict(zip(DEGREES, np.array(degrees).T, strict=True)))
+    found = _some(found, valid(found) & (slots(found, load) >= 1))
+    if not found.tensor.size:
+        raise ValueError(
+            f"{shape.name} in {precision} on {chip.name}: no layout of up to {most_chips} chips"
+            f" keeps the rules and holds a request of {load.context:,.0f} tokens; take more chips,"
+            " fewer bits, or a smaller model"
+        )
+    return found
+
+
+@search
+def frontier(
+    shape: Transformer, load: Load, chip: Accelerator, precision: str | None = None, split=False
+) -> pd.DataFrame:
+    """Throughput of a chip against interactivity, over all `layouts` and concurrencies: the points
+    than which no other is both quicker and of more throughput.
+
+    Parameters
+    ----------
+    precision : format of the weights; by default the `leanest` of the chip
+    split : prompts are read by groups of their own, of the layout that reads fastest; chips and
+        degrees are those of one group that decodes, throughput and energy those of a chip of either
+        kind
+
+    Columns, the quickest point first: accelerator, precision, the degrees, chips, `FIGURES`, and
+    tokens_per_s (output, of one chip) [token/s].
+
+    >>> front = frontier(model("Llama-3.1-8B"), Load(1000, 300), accelerator("L40S"))
+    >>> bool(front["tokens_per_s"].is_monotonic_increasing)
+    True
+    """
+    every = layouts(shape, chip, precision or leanest(chip), load)
+    wide = _some(every, np.s_[:, None])
+    requests = np.floor(noiseless(slots(wide, load) ** np.linspace(0, 1, POINTS)))
+    point = (
+        disaggregated(reader(every, load), wide, load, requests)
+        if split
+        else steady(wide, load, requests)
+    )
+    columns = {name: getattr(wide, name) for name in (*DEGREES, "chips")}
+    columns |= {name: getattr(point, name) for name in FIGURES}
+    columns["tokens_per_s"] = point.output_tokens_per_s_per_chip
+    flat = {of: np.broadcast_to(value, requests.shape).ravel() for of, value in columns.items()}
+    points = pd.DataFrame({"accelerator": chip.name, "precision": every.precision} | flat)
+    quickest = points.sort_values(
+        ["tpot_s", "tokens_per_s"], ascending=[True, False], key=noiseless, kind="stable"
+    )
+    rates = pd.Series(noiseless(quickest["tokens_per_s"]), quickest.index)
+    return quickest[rates > rates.cummax().shift(fill_value=0.0)]
+
+
 @shared
 def _front(
     name: str, chip: str, lengths: tuple[float, float], guesses: bool, precision: str | None
 ) -> pd.DataFrame:
     """The front of one chip, see `serving_points`."""
     load = Load(*lengths, speculation=DRAFTED if guesses else None)
-    return pd.concat(
-        [
-            frontier(
-                model(name),
-                load,
-                [chip],
-                precision,
-                most_chips=GROUP,
-                split=split,
-                software=ENGINE,
-                pipeline=1,
-            )
-            for split in (False, True)
-        ]
-    )
+    asked = model(name), load, accelerator(chip), precision
+    return pd.concat([frontier(*asked, split) for split in (False, True)])
 
 
 @search
@@ -153,21 +259,18 @@ def serving_points(
     drafts : who guesses tokens ahead, of `DRAFTS`; the newer generation is what computes in FP4
     precision : one format for all chips instead
 
-    Columns: those of `vendor_claims.frontier`, and tokens_per_s (output, of one chip) [token/s].
+    Columns: those of `frontier`.
     """
     one_of(drafts, DRAFTS, "drafts")
     form = precision or ("MXFP4" if release_format(name).startswith("MXFP4") else None)
     guesses = (
         drafts == "both" or (drafts == "new" and "fp4" in accelerator(chip).dense) for chip in chips
     )
-    points = pd.concat(
-        [
-            _front(name, chip, (input_tokens, output_tokens), guess, form)
-            for chip, guess in zip(chips, guesses, strict=True)
-        ],
-        ignore_index=True,
-    )
-    return points.assign(tokens_per_s=points["tokens_per_s_per_chip"])
+    lengths = input_tokens, output_tokens
+    fronts = [
+        _front(name, chip, lengths, guess, form) for chip, guess in zip(chips, guesses, strict=True)
+    ]
+    return pd.concat(fronts, ignore_index=True)
 
 
 SOURCE = "Token Cost Analysis"
