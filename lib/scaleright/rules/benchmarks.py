@@ -39,11 +39,11 @@ def ran(benchmark: str, round_: str, measure: str, contract: str, seller: str) -
 def on_radar(benchmark: str, scenario: str, paid: str, contract: str, seller: str) -> None:
     """A workload on which a radar can stand, and whose reference chip has a price."""
     from scaleright import market
-    from scaleright.chapters.hardware_radar.model import figures
+    from scaleright.chapters.hardware_radar.figures import reference
 
-    reference = figures(benchmark, scenario).attrs["reference"]
+    chip = reference(benchmark, scenario)
     if paid != "own":
-        market.hour(reference, contract, seller)
+        market.hour(chip, contract, seller)
 
 
 def meet(

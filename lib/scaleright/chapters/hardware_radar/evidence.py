@@ -4,6 +4,7 @@ datasheet is from a measurement.
 
 from collections.abc import Mapping
 from fnmatch import fnmatch
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -11,18 +12,21 @@ import pandas as pd
 from scaleright.catalog import accelerator, accelerators, fact, shared, table
 from scaleright.chapters.hardware_radar.figures import (
     WORKLOAD,
-    chip_facts,
-    every_figure,
-    figures,
+    best_rates,
+    chip_rows,
     measured_efficiency,
+    rate_rows,
     reached_flops,
+    submission_rows,
+    times_better,
 )
-from scaleright.chapters.hardware_radar.model import SPAN, scores
+from scaleright.chapters.hardware_radar.model import SPAN, Prices, placed, points, workload
 from scaleright.costs.price_performance import GIGA, joules_per_tflop
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.scale_up import times_off
 from scaleright.market import recent_hour, rental_prices
 from scaleright.mlperf import ROUNDS, results
+from scaleright.quantity import evaluate, given
 from scaleright.units import HOURS_PER_YEAR, MONTHS_PER_YEAR, si
 
 
@@ -80,13 +84,14 @@ def datasheet_test() -> pd.DataFrame:
     >>> set(datasheet_test()["what"]) == {"speed", "energy"}
     True
     """
-    known, reached = every_figure(), reached_flops()
-    others = known[known["accelerator"] != known["reference"]].set_index([*WORKLOAD, "accelerator"])
-    names, watts = others.index.get_level_values("accelerator"), chip_facts()["watts"]
+    rates, reached = best_rates(), pd.Series(reached_flops())
+    others = rates[rates["accelerator"] != rates["reference"]].set_index([*WORKLOAD, "accelerator"])
+    names = others.index.get_level_values("accelerator")
+    watts = pd.Series({name: of["watts"] for name, of in chip_rows().items()})
     pairs = {
         "speed": (names.map(reached) / others["reference"].map(reached), others["speed"]),
         "energy": (
-            others["speed"] * others["reference"].map(watts) / others["watts"],
+            others["speed"] * others["reference"].map(watts) / names.map(watts),
             measured_efficiency()["ratio"].reindex(others.index),
         ),
     }
@@ -229,12 +234,18 @@ def source_words(span: float = SPAN) -> pd.DataFrame:
     >>> source_words().set_index("axis").loc["maturity", "Clarifai on TPUs"]
     'lower'
     """
-    known = figures(*_IMAGES)
-    points = scores(known, span)
-    middle = points[known["kind"] == "GPU"].median().rename("median GPU")
-    found = (
-        pd.concat([_SAID.T, middle, points.loc[TPUS].T], axis=1).rename_axis("axis").reset_index()
-    )
+    chip, names = given("chip", ""), [of for *work, of in rate_rows() if work == [*_IMAGES]]
+    usual = {"paid": "rent", "contract": "on demand", "seller": "median", "setting": "data center"}
+    case = SimpleNamespace(**usual, stand_ins=False)
+    on = placed(chip, workload(*_IMAGES), Prices.of(names), case)
+    better = times_better(on.of, on.than, on.power.efficiency)
+    axes = {axis: points(times, span) for axis, times in better.items()}
+    axes |= {"maturity": on.of["maturity"]}
+    found = evaluate(axes.values(), {"chip": names})
+    each = pd.DataFrame(dict(zip(axes, found, strict=True)), index=names)
+    gpus = [name for name in names if chip_rows()[name]["kind"] == "GPU"]
+    middle = each.loc[gpus].median().rename("median GPU")
+    found = pd.concat([_SAID.T, middle, each.loc[TPUS].T], axis=1).rename_axis("axis").reset_index()
     return found[["axis", _SAID.index[0], middle.name, _SAID.index[1], *TPUS]]
 
 
@@ -250,6 +261,7 @@ def tpus_ahead(words: pd.DataFrame) -> str:
     'On'
     """
     by_axis, listed = words.set_index("axis"), recent_hour(TPUS[-1])
+    rounds = {submission_rows()[(*_IMAGES, of)]["round"] for of in TPUS}
     better = [
         f"{chip} on {axis}"
         for chip in TPUS
@@ -271,8 +283,7 @@ def tpus_ahead(words: pd.DataFrame) -> str:
         if better
         else f"{none} than the median GPU."
     ) + (
-        " That is one benchmark, from round"
-        f" {' and '.join(sorted(set(figures(*_IMAGES).loc[TPUS, 'round'])))}{rents}. No later TPU"
+        f" That is one benchmark, from round {' and '.join(sorted(rounds))}{rents}. No later TPU"
         " was submitted, and the power of a v6e is not known here."
     )
 

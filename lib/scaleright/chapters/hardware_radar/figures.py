@@ -5,16 +5,16 @@ maturity, each beside those of one and the same reference chip.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, accelerators, remembered, shared, table
-from scaleright.costs.owned_hours import OwnedHour, owned_terms
-from scaleright.market import matmul_chips, recent_hour, rental_prices, spread
+from scaleright.catalog import accelerator, accelerators, shared, table
+from scaleright.market import matmul_chips, rental_prices, spread
 from scaleright.mlperf import ROUNDS, comparable, drift, power_efficiency, results, summary
 from scaleright.mlperf.gains import power_runs
+from scaleright.mlperf.versus import vendor
 from scaleright.names import nearest, one_of
 from scaleright.ops import sqrt, where
 from scaleright.order import ordered
@@ -135,38 +135,35 @@ def support_table() -> pd.DataFrame:
 REFERENCES = ("H100 SXM", "B200")
 """The reference chip of a benchmark: the first of these that was measured on it."""
 WORKLOAD = ["benchmark", "scenario"]
-MEASURED, STAND_IN, SYSTEM, LIMIT = "measured", "datasheet", "measured system power", "power limit"
-"""What a figure rests on: MLPerf or a datasheet; the power of the whole system, measured, or the
-limit of the chip.
-"""
+LIMIT, SYSTEM = "power limit", "measured system power"
+"""What energy rests on: the limit of the chip, or the power of whole systems."""
 
 
 @shared
 def best_rates() -> pd.DataFrame:
-    """The best rate per accelerator that each chip reached on each benchmark, in any round;
-    derived, not an official MLPerf metric.
+    """The best rate per accelerator that each chip reached on each benchmark with a reference chip,
+    in any round; derived, not an official MLPerf metric.
 
     Columns: benchmark, scenario, accelerator, rate, unit, round, id, submitters, reference (the
-    workload's reference chip, empty if none was measured). Where a benchmark changed its unit, only
-    rounds with the newest one count.
+    workload's reference chip), speed (times that of the reference chip) [1]. Where a benchmark
+    changed its unit, only rounds with the newest one count.
 
-    >>> set(REFERENCES) >= set(best_rates()["reference"]) - {""}
+    >>> set(REFERENCES) >= set(best_rates()["reference"])
     True
     """
     rows = summary().sort_values("round", kind="stable")
-    rows = rows[rows["unit"] == rows.groupby(WORKLOAD)["unit"].transform("last")].sort_values(
-        ["best", "round"], kind="stable"
+    rows = rows[rows["unit"] == rows.groupby(WORKLOAD)["unit"].transform("last")]
+    rows = rows.sort_values(["best", "round"], kind="stable")
+    best = rows.drop_duplicates([*WORKLOAD, "accelerator"], keep="last")
+    best = best.rename(columns={"best": "rate", "best_id": "id"})
+    rates = best.set_index([*WORKLOAD, "accelerator"])["rate"].unstack().reindex(columns=REFERENCES)
+    known = rates.dropna(how="all")
+    of = pd.DataFrame(
+        {"reference": known.notna().idxmax(axis=1), "base": known.bfill(axis=1).iloc[:, 0]}
     )
-    best = rows.drop_duplicates([*WORKLOAD, "accelerator"], keep="last").rename(
-        columns={"best": "rate", "best_id": "id"}
-    )
-    reference = best.groupby(WORKLOAD)["accelerator"].agg(
-        lambda chips: next((name for name in REFERENCES if name in set(chips)), "")
-    )
-    best = best.join(reference.rename("reference"), on=WORKLOAD)
-    return best[
-        [*WORKLOAD, "accelerator", "rate", "unit", "round", "id", "submitters", "reference"]
-    ]
+    best = best.join(of, on=WORKLOAD).dropna(subset="reference")
+    columns = [*WORKLOAD, "accelerator", "rate", "unit", "round", "id", "submitters", "reference"]
+    return best[columns].assign(speed=(best["rate"] / best["base"]).map(figure))
 
 
 def workloads() -> pd.DataFrame:
@@ -176,8 +173,7 @@ def workloads() -> pd.DataFrame:
     >>> ("llama2-70b", "Offline") in set(zip(workloads()["benchmark"], workloads()["scenario"]))
     True
     """
-    rates = best_rates()
-    chips = rates[rates["reference"] != ""].groupby(WORKLOAD).size()
+    chips = best_rates().groupby(WORKLOAD).size()
     return chips[chips > 1].rename("chips").reset_index()
 
 
@@ -205,36 +201,6 @@ def chip_rows() -> dict[str, dict[str, Any]]:
             "sold": chip.purchase_age or "none",
         }
     return rows
-
-
-class Terms(NamedTuple):
-    """On which terms an hour of a chip is paid: under a contract from a seller, and where owned
-    ones are to stand.
-    """
-
-    contract: str = "on demand"
-    seller: str = "median"
-    setting: str = "data center"
-
-
-USUAL = Terms()
-
-
-@shared
-def chip_facts(own: bool = False, terms: Terms = USUAL) -> pd.DataFrame:
-    """`chip_rows` as a frame, and usd_per_hour: the rent, or owning around the clock [USD/h].
-
-    >>> bool(chip_facts(own=True).loc["MI355X", "usd_per_hour"] > 0)
-    True
-    """
-    facts = pd.DataFrame.from_dict(chip_rows(), orient="index")
-    if own:
-        owned = [owned_terms(name, terms.setting) for name in facts.index]
-        prices = [OwnedHour.of(of, training=False).usd for of in owned]
-    else:
-        rents = [recent_hour(name, terms.contract, terms.seller) for name in facts.index]
-        prices = [rent.usd if rent else np.nan for rent in rents]
-    return facts.assign(usd_per_hour=prices)
 
 
 def reached_flops() -> dict[str, float]:
@@ -309,35 +275,6 @@ def times_better(of: Mapping[str, Any], than: Mapping[str, Any], efficiency: Any
     }
 
 
-@shared
-def every_figure(own: bool = False, stand_ins: bool = False, terms: Terms = USUAL) -> pd.DataFrame:
-    """The figures of every workload with a reference chip, see `figures`; benchmark, scenario,
-    accelerator and reference lead.
-    """
-    rates = best_rates().assign(basis=MEASURED)
-    rates = rates[rates["reference"] != ""]
-    facts = chip_facts(own, terms)
-    reached = facts["reached_flops"]
-    if stand_ins:
-        chips = pd.DataFrame({"accelerator": reached.dropna().index})
-        more = rates[rates["accelerator"] == rates["reference"]][
-            [*WORKLOAD, "reference", "rate"]
-        ].merge(chips, how="cross")
-        more["rate"] *= more["accelerator"].map(reached) / more["reference"].map(reached)
-        rates = pd.concat([rates, more.assign(basis=STAND_IN)]).drop_duplicates(
-            [*WORKLOAD, "accelerator"]
-        )
-    known = rates.join(facts, on="accelerator").reset_index(drop=True)
-    over = known[WORKLOAD].join(
-        known[known["accelerator"] == known["reference"]].set_index(WORKLOAD), on=WORKLOAD
-    )
-    known = known.join(measured_efficiency(), on=[*WORKLOAD, "accelerator"])
-    chip, than = ({name: of[name].to_numpy() for name in of} for of in (known, over))
-    ratios = pd.DataFrame(times_better(chip, than, known["ratio"].to_numpy(float)))
-    known["power"] = (SYSTEM + ", " + known["said"]).fillna(LIMIT)
-    return known.assign(**ratios.map(figure)).drop(columns=["ratio", "said"])
-
-
 Rows = dict[tuple[str, str, str], dict[str, Any]]
 """For `choose`: rows by benchmark, scenario and chip."""
 
@@ -349,7 +286,7 @@ def rate_rows() -> Rows:
     >>> rate_rows()["llama2-70b", "Offline", "H100 SXM"]["rate"] > 1000
     True
     """
-    return _rows_of(every_figure()[[*WORKLOAD, "accelerator", "rate"]])
+    return _rows_of(best_rates()[[*WORKLOAD, "accelerator", "rate"]])
 
 
 @shared
@@ -373,10 +310,11 @@ def submission_rows() -> Rows:
     >>> submission_rows()["llama2-70b", "Offline", "H100 SXM"]["energy from"]
     'power limit'
     """
-    told = every_figure().rename(columns={"id": "submission", "power": "energy from"})
-    told = told.astype({"submitters": int})
+    rows = best_rates().join(measured_efficiency()["said"], on=[*WORKLOAD, "accelerator"])
+    rows = rows.rename(columns={"id": "submission"}).astype({"submitters": int})
+    rows["energy from"] = (SYSTEM + ", " + rows["said"]).fillna(LIMIT)
     columns = ["round", "submitters", "submission", "energy from"]
-    return _rows_of(told[[*WORKLOAD, "accelerator", *columns]])
+    return _rows_of(rows[[*WORKLOAD, "accelerator", *columns]])
 
 
 def _rows_of(frame: pd.DataFrame) -> Rows:
@@ -392,12 +330,9 @@ def placeable() -> pd.DataFrame:
     >>> placeable().set_index("chip").loc["B200", "vendor"]
     'NVIDIA'
     """
-    facts = chip_facts()
-    known = set(every_figure()["accelerator"]) | set(facts["reached_flops"].dropna().index)
-    vendor = facts["vendor"].where(
-        facts["vendor"].isin(["NVIDIA", "AMD", "Google", "Intel"]), "other"
-    )
-    return vendor[[name in known for name in facts.index]].rename_axis("chip").reset_index()
+    known = set(best_rates()["accelerator"])
+    chips = [name for name, of in chip_rows().items() if name in known or of["reached_flops"] > 0]
+    return pd.DataFrame({"chip": chips, "vendor": map(vendor, chips)})
 
 
 def scenarios() -> dict[str, str]:
@@ -430,8 +365,7 @@ def workload_rows() -> dict[tuple[str, str], dict[str, Any]]:
     >>> row["reference"], row["unit"], "B200" in row["chips"]
     ('H100 SXM', 'tokens/s', True)
     """
-    known = ordered(every_figure(), "rate", ascending=False)
-    groups = known[known["unit"].notna()].groupby(WORKLOAD, sort=False)
+    groups = ordered(best_rates(), "rate", ascending=False).groupby(WORKLOAD, sort=False)
     most = groups.size().max()
     return {
         (str(benchmark), str(scenario)): {
@@ -444,64 +378,21 @@ def workload_rows() -> dict[tuple[str, str], dict[str, Any]]:
     }
 
 
-def figures(
-    benchmark: str,
-    scenario: str,
-    own: bool = False,
-    stand_ins: bool = False,
-    terms: Terms = USUAL,
-) -> pd.DataFrame:
-    """What is known of each chip on a benchmark, and how many times better than the reference chip
-    it is on each axis.
-
-    Parameters
-    ----------
-    benchmark, scenario : of MLPerf Inference, see `workloads`
-    own : whether the chips are bought; rented otherwise
-    stand_ins : whether shipping chips that nobody submitted are placed by their datasheets: their
-        speed is then the BF16 arithmetic that matrix products reach over that of the reference
-        chip, and cost and energy follow from it
-    terms : on which an hour is paid
-
-    Columns: those of `chip_facts`, rate, unit, round, id, submitters, basis (of the speed), power
-    (what the energy axis rests on); then the axes of the radar: `times_better` than the reference
-    chip, for maturity its points. nan where nothing is known. `attrs["reference"]` names the
-    reference chip.
+def reference(benchmark: str, scenario: str) -> str:
+    """The reference chip of a workload.
 
     Raises
     ------
-    LookupError : no such benchmark or scenario with a rate, or none with a reference chip; the
-        nearest are offered.
+    LookupError : nobody ran the benchmark so, or no reference chip did; the nearest are offered.
 
-    >>> known = figures("llama2-70b", "Offline")
-    >>> known.attrs["reference"], float(known.loc["H100 SXM", "speed"])
-    ('H100 SXM', 1.0)
+    >>> reference("llama2-70b", "Offline")
+    'H100 SXM'
     """
-    found = _by_workload(own, stand_ins, terms).get((benchmark, scenario))
+    found = workload_rows().get((benchmark, scenario))
     if found is None:
-        _refuse(benchmark, scenario)
-    return found.copy()
-
-
-@remembered
-def _by_workload(own: bool, stand_ins: bool, terms: Terms) -> dict[tuple[str, str], pd.DataFrame]:
-    """`figures` by benchmark and scenario."""
-    found = {}
-    for place, known in every_figure(own, stand_ins, terms).groupby(WORKLOAD, sort=False):
-        reference = known["reference"].iloc[0]
-        found[place] = known.set_index("accelerator").drop(columns=[*WORKLOAD, "reference"])
-        found[place].attrs["reference"] = reference
-    return found
-
-
-def _refuse(benchmark: str, scenario: str) -> NoReturn:
-    """Refuse a workload on which nothing can be compared; says what is nearest."""
-    rates = best_rates()
-    for column, wanted, what in (
-        ("benchmark", benchmark, "benchmark"),
-        ("scenario", scenario, f"scenario of {benchmark}"),
-    ):
-        one_of(wanted, sorted(set(rates[column])), f"{what} with a rate per accelerator")
-        rates = rates[rates[column] == wanted]
-    places = list(workloads()["benchmark"] + " " + workloads()["scenario"])
-    nearest(f"{benchmark} {scenario}", places, "workload with a reference chip")
+        ran = summary()
+        ran = sorted(set(ran.loc[ran["benchmark"] == benchmark, "scenario"]))
+        one_of(scenario, ran, f"scenario of {benchmark} with a rate per accelerator")
+        places = [*(workloads()["benchmark"] + " " + workloads()["scenario"])]
+        nearest(f"{benchmark} {scenario}", places, "workload with a reference chip")
+    return found["reference"]

@@ -16,36 +16,22 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import pandas as pd
 
-from scaleright.catalog import DataError, accelerator
 from scaleright.chapters.hardware_radar.figures import (
-    LIMIT,
-    MEASURED,
     REFERENCES,
-    STAND_IN,
-    USUAL,
-    Terms,
-    chip_facts,
     chip_rows,
     drifts,
-    figures,
-    maturity,
     placeable,
     power_rows,
     rate_rows,
     scenarios,
     submission_rows,
     workload_rows,
-    workloads,
 )
 from scaleright.costs.owned_hours import OwnedHour, owned_rows
-from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import POSITIVE, Domain, closed_form, lookup, simulation
 from scaleright.market import Hours, PaidHour
-from scaleright.names import one_of
 from scaleright.ops import INFINITY, first_case, log, where
-from scaleright.order import ordered
 from scaleright.quantity import Table, apply, at, choose, given, least, look_up, over
 from scaleright.quantity.lists import LIST, how_often, most_of, place_of_least
 from scaleright.quantity.rows import Row
@@ -141,7 +127,9 @@ def placed(chip: Any, work: Workload, prices: Prices, case: Any) -> Placed:
     Parameters
     ----------
     chip : its name, a word or a quantity; of a chip that is not placed nothing is known
-    case : paid, contract, seller, setting, and stand_ins as in `figures`
+    case : paid, contract, seller, setting, and stand_ins: whether shipping chips that nobody
+        submitted are placed by their datasheets: their speed is then the BF16 arithmetic that
+        matrix products reach over that of the reference chip
 
     >>> from scaleright.chapters.hardware_radar.figures import times_better
     >>> case = SimpleNamespace(paid="rent", contract="on demand", seller="median", stand_ins=False)
@@ -295,37 +283,11 @@ def wins(points: Mapping[str, Any], chips: Sequence[str]) -> Won:
     return Won(placed > 0, shares, placed, placed - some)
 
 
-__all__ = [
-    "AXES",
-    "FULL",
-    "LIMIT",
-    "MEASURED",
-    "REFERENCES",
-    "SOURCE",
-    "SPAN",
-    "STAND_IN",
-    "Terms",
-    "chip_facts",
-    "ends",
-    "figures",
-    "hardware_radar",
-    "maturity",
-    "points",
-    "scores",
-    "shift",
-    "source_rule",
-    "standings",
-    "weighted",
-    "weightings",
-    "workloads",
-]
-
 AXES = ("cost", "speed", "energy", "memory", "maturity")
 FULL = 10.0
 """Points at the rim of the radar."""
 SPAN = 10.0
 """How many times better than the reference chip the rim is, and how many times worse the middle."""
-SOURCE = "Clarifai's Hardware Selection Radar"
 
 
 @closed_form(ratio=POSITIVE, span=Domain(1.0, float("inf"), (2.0, 100.0), open_low=True))
@@ -350,20 +312,9 @@ def weighted(scores: Sequence[Any], weights: Sequence[Any]) -> Any:
     """The mean of points, by weight; nan where one that has weight is not known; numbers, arrays or
     quantities.
 
-    Raises
-    ------
-    ValueError : a weight below 0, or no weight above 0.
-
     >>> weighted([4.0, 8.0], [3.0, 1.0])
     5.0
     """
-    if all(isinstance(weight, (int, float)) for weight in weights) and not (
-        min(weights) >= 0 and sum(weights) > 0
-    ):
-        raise ValueError(
-            f"weights {', '.join(f'{weight:g}' for weight in weights)}: allowed are weights from 0,"
-            " one of them above 0"
-        )
     pairs = zip(scores, weights, strict=True)
     return sum(where(weight > 0, score * weight, 0.0) for score, weight in pairs) / sum(weights)
 
@@ -394,52 +345,6 @@ def shift(ratio: Any, weights: Sequence[Any], axes: Sequence[str], span: Any = S
     """
     gained = points(ratio, span) - points(1.0, span)
     return weighted([gained if axis in axes else 0.0 for axis in AXES], weights)
-
-
-def scores(known: pd.DataFrame, span: float = SPAN) -> pd.DataFrame:
-    """Points of each chip on each of the `AXES`, nan where nothing is known.
-
-    Parameters
-    ----------
-    known : from `figures`
-
-    >>> float(scores(figures("llama2-70b", "Offline")).loc["H100 SXM", "memory"])
-    5.0
-    """
-    ratios = known[list(AXES[:-1])]
-    found = pd.DataFrame(
-        points(ratios.fillna(1.0).to_numpy(float), span), index=known.index, columns=ratios.columns
-    ).where(ratios.notna())
-    return found.assign(maturity=known["maturity"])
-
-
-def standings(scored: pd.DataFrame, weights: Sequence[float]) -> pd.DataFrame:
-    """The score of each chip, the best first; where an axis is missing, the range that it could
-    make of the score.
-
-    Parameters
-    ----------
-    scored : from `scores`
-    weights : one for each of `AXES`, from 0; only their ratios count
-
-    Columns: low, high (a missing axis at 0 and at 10 points), complete (no missing axis has
-    weight), missing (their names). Complete chips come first.
-
-    Raises
-    ------
-    ValueError : as `weighted`; or not as many weights as axes.
-
-    >>> found = standings(scores(figures("llama2-70b", "Offline")), [1, 1, 1, 1, 1])
-    >>> bool((found["low"] <= found["high"]).all())
-    True
-    """
-    if len(weights) != len(AXES):
-        raise ValueError(f"{len(weights)} weights; one is needed for each of {', '.join(AXES)}")
-    low, high = ends([scored[axis].to_numpy(float) for axis in AXES], weights)
-    gaps = scored[list(AXES)].isna() & (np.asarray(weights, float) > 0)
-    missing = gaps.apply(lambda row: " and ".join(row.index[row]), axis=1)
-    found = pd.DataFrame({"low": low, "high": high, "complete": missing == "", "missing": missing})
-    return ordered(found, ["complete", "low"], ascending=False)
 
 
 WEIGHTINGS = 512
@@ -475,110 +380,3 @@ def source_rule(weights: Sequence[Any]) -> Any:
     """
     cost, speed, energy, _, mature = weights
     return where(speed + mature >= cost + energy, "GPU", "TPU")
-
-
-def _chosen(
-    known: pd.DataFrame, among: Sequence[str] | None, benchmark: str, scenario: str
-) -> pd.DataFrame:
-    """The chips to choose among, by name or alias; all if None.
-
-    Raises
-    ------
-    LookupError : a chip that is not among those placed on the benchmark.
-    """
-    if among is None:
-        return known
-    chips = [
-        one_of(accelerator(name).name, known.index, f"accelerator on {benchmark} {scenario}")
-        for name in among
-    ]
-    return known.loc[list(dict.fromkeys(chips))]
-
-
-def _reasons(
-    ranked: pd.DataFrame, chip: pd.Series, scored: pd.Series, weights: Sequence[float]
-) -> list[str]:
-    """Why the first of the standings leads: its score, its points by axis, and what they rest on;
-    `chip` is what is known of it, `scored` its points.
-    """
-    second = (
-        f"; next comes {ranked.index[1]} with {ranked.iloc[1]['low']:.2f}"
-        if ranked["complete"].sum() > 1
-        else ""
-    )
-    unweighted = [axis for axis, weight in zip(AXES, weights, strict=True) if not weight]
-    best_first = ordered(scored.drop(unweighted), ascending=False)
-    speed = (
-        f"that of MLPerf {chip['round']}"
-        if chip["basis"] == MEASURED
-        else "its datasheet alone, since nobody submitted it"
-    )
-    return [
-        f"it has {ranked.iloc[0]['low']:.2f} of {FULL:g} points{second}",
-        "by axis: " + ", ".join(f"{axis} {score:.1f}" for axis, score in best_first.items()),
-        f"its speed is {speed}, its energy that of its {chip['power']}",
-    ]
-
-
-def _not_ruled_out(ranked: pd.DataFrame) -> list[str]:
-    """The chips that might lead if what is missing of them were known, in one reason, or none."""
-    open_ = ranked[~ranked["complete"] & (ranked["high"] > ranked.iloc[0]["low"])]
-    if open_.empty:
-        return []
-    named = {other: gaps for other, gaps in open_["missing"].items() if gaps.count(" and ") < 2}
-    gaps = [f"{other} ({gaps})" for other, gaps in named.items()]
-    gaps += [f"{len(open_) - len(named)} with more gaps"] * (len(open_) > len(named))
-    return [f"not ruled out, for want of figures: {', '.join(gaps)}"]
-
-
-def hardware_radar(
-    benchmark: str,
-    scenario: str,
-    weights: Sequence[float] = (1, 1, 1, 1, 1),
-    own: bool = False,
-    stand_ins: bool = False,
-    span: float = SPAN,
-    among: Sequence[str] | None = None,
-    terms: Terms = USUAL,
-) -> Verdict:
-    """The chip that leads by the reader's weights, beside the technology that Clarifai's radar
-    points to.
-
-    Parameters
-    ----------
-    benchmark, scenario, own, stand_ins, terms : as in `figures`
-    weights : of `AXES`, as in `standings`
-    span : as in `points`
-    among : only these chips, by name or alias; all if None
-
-    Raises
-    ------
-    LookupError : as `figures`; or a chip that is not among those placed on the benchmark.
-    ValueError : as `standings`.
-    DataError : no chip has all axes that have weight.
-
-    >>> hardware_radar("llama2-70b", "Offline").rule
-    'GPU'
-    """
-    known = _chosen(figures(benchmark, scenario, own, stand_ins, terms), among, benchmark, scenario)
-    scored = scores(known, span)
-    ranked = standings(scored, weights)
-    complete = ranked[ranked["complete"]]
-    if complete.empty:
-        raise DataError(
-            f"hardware_radar: no chip has all axes that have weight on {benchmark} {scenario};"
-            " missing: "
-            + "; ".join(f"{name} lacks {gaps}" for name, gaps in ranked["missing"].head(4).items())
-        )
-    name, rule = ranked.index[0], source_rule(weights)
-    chip = known.loc[name]
-    reasons = [*_reasons(ranked, chip, scored.loc[name], weights), *_not_ruled_out(ranked)]
-    return Verdict(
-        "Which hardware should I bet on?",
-        name,
-        tuple(reasons),
-        {other: (low, "points") for other, low in complete["low"].head(4).items()},
-        SOURCE,
-        rule,
-        chip["kind"] == rule,
-    )
