@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from chapter_cells import shared
 from scaleright import catalog, market, mlperf
-from scaleright.chapters.hardware_radar import evidence, figures
+from scaleright.chapters.hardware_radar import evidence
 from scaleright.chapters.hardware_radar import model as hardware
 from scaleright.chapters.hardware_radar.page import draw_standing, profile, radar
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
@@ -59,7 +59,7 @@ def test_ten_times_better_is_the_rim_and_beyond_it_nothing_is_cut():
 
 
 def test_the_reference_chip_stands_in_the_middle_of_every_axis_but_maturity(cells):
-    for (benchmark, scenario), work in figures.workload_rows().items():
+    for (benchmark, scenario), work in hardware.workload_rows().items():
         case = {"benchmark": benchmark, "scenario": scenario, "chip": work["reference"]}
         found = evaluate([cells.points[axis] for axis in hardware.AXES[:-1]], case)
         assert found == pytest.approx([5.0] * 4), case
@@ -102,7 +102,7 @@ def test_a_chip_without_weighty_figures_has_a_range_and_cannot_win(cells):
 )
 def test_a_workload_without_a_reference_chip_is_refused_with_the_nearest(work, words):
     with pytest.raises(LookupError, match=words):
-        figures.reference(*work)
+        hardware.reference(*work)
 
 
 def test_the_rule_of_the_source_weighs_its_own_words():
@@ -117,27 +117,27 @@ def test_speed_is_the_best_result_of_a_chip_in_the_benchmarks_newest_unit():
     rows = mlperf.summary()
     gptj = rows[(rows["benchmark"] == "gptj") & (rows["scenario"] == "Offline")]
     assert set(gptj["unit"]) == {"tokens/s", "samples/s"}
-    assert figures.workload_rows()["gptj", "Offline"]["unit"] == "tokens/s"
+    assert hardware.workload_rows()["gptj", "Offline"]["unit"] == "tokens/s"
     assert (
-        figures.rate_rows()["gptj", "Offline", "H100 SXM"]["rate"]
+        hardware.rate_rows()["gptj", "Offline", "H100 SXM"]["rate"]
         == gptj[(gptj["unit"] == "tokens/s") & (gptj["accelerator"] == "H100 SXM")]["best"].max()
     )
 
 
 def test_measured_power_counts_only_beside_the_reference_chip_in_one_round_at_one_clock():
-    rows, runs = figures.submission_rows(), mlperf.power_efficiency()
+    rows, runs = hardware.submission_rows(), mlperf.power_efficiency()
     of = "resnet50", "Offline", "Cloud AI 100 Ultra"
     assert rows[of]["energy from"].startswith("measured system power")
-    assert "v4.0" in rows[of]["energy from"] and np.isnan(figures.chip_rows()[of[-1]]["watts"])
+    assert "v4.0" in rows[of]["energy from"] and np.isnan(hardware.chip_rows()[of[-1]]["watts"])
     runs = runs[
         (runs["benchmark"] == "resnet50")
         & (runs["scenario"] == "Offline")
         & (runs["round"] == "v4.0")
     ]
     best = runs.groupby("accelerator")["per_watt"].max()
-    measured = figures.power_rows()[of]["efficiency"]
+    measured = hardware.power_rows()[of]["efficiency"]
     assert measured == pytest.approx(best["Cloud AI 100 Ultra"] / best["H100 SXM"])
-    assert rows[*LLAMA, "B200"]["energy from"] == figures.LIMIT
+    assert rows[*LLAMA, "B200"]["energy from"] == hardware.LIMIT
     # its power was measured in a round without an H100
 
 
@@ -146,7 +146,7 @@ def test_stand_ins_are_asked_for(cells):
     assert np.isnan(known.loc["TPU v6e", "speed"]) and np.isnan(more.loc["Rubin", "speed"])
     measured = known["speed"].notna()
     pd.testing.assert_frame_equal(more[measured], known[measured])
-    reached = figures.reached_flops()
+    reached = hardware.reached_flops()
     times = reached["TPU v6e"] / reached["H100 SXM"]
     assert more.loc["TPU v6e", "speed"] == pytest.approx(hardware.points(times))
 
@@ -165,7 +165,7 @@ def test_owning_prices_chips_that_nobody_rents_out_and_no_old_rent_counts(cells)
         and np.isnan(rented["TPU v6e"])  # its listings are of March 2025
         and np.isnan(owned["TPU v6e"])
     )
-    of, rent_of_one = figures.chip_rows()["B200"], rented["B200"]
+    of, rent_of_one = hardware.chip_rows()["B200"], rented["B200"]
     owned_rows = owned_terms("B200", "data center")
     half, full = (
         evidence.prices_of_use(
@@ -192,10 +192,10 @@ TERMS = (
 def by_hand(chip: str, own: bool, stand_ins: bool, terms: tuple[str, str, str]) -> dict[str, float]:
     """What counts of a chip on gptj Server, out of the tables."""
     contract, seller, setting = terms
-    rates = figures.rate_rows()
-    of = rates.get(("gptj", "Server", chip), {"rate": np.nan}) | figures.chip_rows()[chip]
+    rates = hardware.rate_rows()
+    of = rates.get(("gptj", "Server", chip), {"rate": np.nan}) | hardware.chip_rows()[chip]
     if stand_ins and np.isnan(of["rate"]):
-        base = figures.reached_flops()["H100 SXM"] / rates["gptj", "Server", "H100 SXM"]["rate"]
+        base = hardware.reached_flops()["H100 SXM"] / rates["gptj", "Server", "H100 SXM"]["rate"]
         of["rate"] = of["reached_flops"] / base
     rent = market.recent_hour(chip, contract, seller)
     rent = rent.usd if rent else np.nan
@@ -211,27 +211,27 @@ def test_every_chip_is_placed_by_what_the_tables_say(cells):
         found = evaluate(cells.better.values(), case)
         than, wanted = by_hand("H100 SXM", own, False, terms), []
         for chip in cells.chips:
-            power = figures.power_rows().get(("gptj", "Server", chip), {"efficiency": np.nan})
+            power = hardware.power_rows().get(("gptj", "Server", chip), {"efficiency": np.nan})
             of = by_hand(chip, own, stand_ins, terms)
-            times = figures.times_better(of, than, power["efficiency"])
+            times = hardware.times_better(of, than, power["efficiency"])
             wanted.append([*times.values()] if of["rate"] > 0 else [np.nan] * 4)
         np.testing.assert_allclose(np.transpose(found), wanted, rtol=1e-6)
 
 
 def test_maturity_counts_ten_criteria():
-    rows = figures.maturity_criteria()
+    rows = hardware.maturity_criteria()
     assert (
         set(rows.groupby("accelerator").size()) == {10} and rows["points"].isin([0, 0.5, 1]).all()
     )
     h100 = rows[rows["accelerator"] == "H100 SXM"].set_index("criterion")
     submitters = (
-        mlperf.comparable(figures.RECENT_ROUNDS)
+        mlperf.comparable(hardware.RECENT_ROUNDS)
         .query("accelerator == 'H100 SXM'")["submitter"]
         .nunique()
     )
     assert (
         h100.loc["MLPerf submitters", "value"] == str(submitters)
-        and h100["points"].sum() == figures.maturity()["H100 SXM"]
+        and h100["points"].sum() == hardware.maturity()["H100 SXM"]
     )
     assert "Cloud AI 100 Pro" not in set(
         rows["accelerator"]
@@ -239,7 +239,7 @@ def test_maturity_counts_ten_criteria():
 
 
 def test_a_program_that_left_an_old_chip_behind_gives_it_no_point():
-    rows = figures.maturity_criteria().set_index(["accelerator", "criterion"])["value"]
+    rows = hardware.maturity_criteria().set_index(["accelerator", "criterion"])["value"]
     assert (rows["T4", "FlashAttention"], rows["A10", "FlashAttention"]) == ("no", "yes")
     assert (rows["TPU v5e", "SGLang"], rows["TPU v6e", "SGLang"]) == ("no", "apart")
 

@@ -39,7 +39,7 @@ def ran(benchmark: str, round_: str, measure: str, contract: str, seller: str) -
 def on_radar(benchmark: str, scenario: str, paid: str, contract: str, seller: str) -> None:
     """A workload on which a radar can stand, and whose reference chip has a price."""
     from scaleright import market
-    from scaleright.chapters.hardware_radar.figures import reference
+    from scaleright.chapters.hardware_radar.model import reference
 
     chip = reference(benchmark, scenario)
     if paid != "own":

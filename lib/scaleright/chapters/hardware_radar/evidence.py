@@ -10,17 +10,21 @@ from typing import Any
 import pandas as pd
 
 from scaleright.catalog import accelerator, accelerators, fact, shared, table
-from scaleright.chapters.hardware_radar.figures import (
+from scaleright.chapters.hardware_radar.model import (
+    SPAN,
     WORKLOAD,
+    Prices,
     best_rates,
     chip_rows,
     measured_efficiency,
+    placed,
+    points,
     rate_rows,
     reached_flops,
     submission_rows,
     times_better,
+    workload,
 )
-from scaleright.chapters.hardware_radar.model import SPAN, Prices, placed, points, workload
 from scaleright.costs.price_performance import GIGA, joules_per_tflop
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.scale_up import times_off
@@ -116,13 +120,13 @@ def prices_of_use(
 
     Parameters
     ----------
-    chip : a row of `figures.chip_rows`
+    chip : a row of `model.chip_rows`
     rent, owned : an hour of it, used or not [USD/h]
     rate : of the chip at full load [unit/s]
     system_joules : the least that a whole system was measured to take [J/unit]
     utilization : share of the time at full load [1]; a rented chip is paid all the time
 
-    >>> from scaleright.chapters.hardware_radar.figures import chip_rows
+    >>> from scaleright.chapters.hardware_radar.model import chip_rows
     >>> bill = prices_of_use(chip_rows()["H100 SXM"], 2.0, 1.5, 1000.0, float("nan"), 0.5)
     >>> bill["owned [USD per million]"] < bill["rented [USD per million]"]
     True
