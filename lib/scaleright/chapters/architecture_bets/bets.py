@@ -33,7 +33,7 @@ from scaleright.formulas import lookup
 from scaleright.information import Choice, spread_between
 from scaleright.market import Hours, PaidHour
 from scaleright.mlperf import RATES, drift, summary
-from scaleright.mlperf.gains import gain_interval, gain_ratio
+from scaleright.mlperf.comparison import gain_interval, gain_ratio
 from scaleright.ops import INFINITY, first_case, item, maximum, where
 from scaleright.quantity import at, choose, evaluate, least, look_up, pick
 

@@ -23,8 +23,8 @@ from scaleright.costs.owned_hours import OwnedHour, owned_rows
 from scaleright.formulas import POSITIVE, Domain, closed_form, lookup, simulation
 from scaleright.market import Hours, PaidHour, matmul_chips, rental_prices, spread
 from scaleright.mlperf import ROUNDS, comparable, drift, power_efficiency, results, summary
-from scaleright.mlperf.gains import power_runs
-from scaleright.mlperf.versus import vendor
+from scaleright.mlperf.comparison import power_runs
+from scaleright.mlperf.head_to_head import vendor
 from scaleright.names import nearest, one_of
 from scaleright.ops import INFINITY, first_case, log, sqrt, where
 from scaleright.order import ordered
