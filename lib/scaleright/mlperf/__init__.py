@@ -12,7 +12,6 @@ from scaleright.mlperf.comparison import (
     gain,
     generation_gains,
     matched,
-    per_chip,
     power_efficiency,
     range_test,
     server_to_offline,

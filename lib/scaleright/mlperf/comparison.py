@@ -121,21 +121,6 @@ def summary() -> pd.DataFrame:
     return summarize(submissions())
 
 
-def per_chip(benchmark: str, scenario: str) -> pd.DataFrame:
-    """Best rate per accelerator by chip, accuracy target and round; derived, not an official MLPerf
-    metric.
-
-    Columns: accelerator, round, accuracy_target, rate [unit per accelerator], unit, submissions.
-
-    Raises
-    ------
-    LookupError : unknown benchmark or scenario; the nearest are offered.
-    """
-    rows = asked(summary(), benchmark, scenario).rename(columns={"best": "rate"})
-    columns = ["accelerator", "round", "accuracy_target", "rate", "unit", "submissions"]
-    return rows.sort_values(["accelerator", "round"])[columns].reset_index(drop=True)
-
-
 def entry(rows: pd.DataFrame) -> pd.Series:
     """Benchmark and accuracy target in one name, as MLPerf writes them: "bert-99.9"."""
     return rows["benchmark"].where(

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -22,7 +21,6 @@ from scaleright.chapters.architecture_bets.model import (
     SERVER,
     benchmarks,
     expected_cost,
-    measured,
     relative_costs,
     source_rule,
     switch_probability,
@@ -53,23 +51,21 @@ def rounds(kind: str) -> dict[str, dict[str, list]]:
     are as long as the longest.
     """
     chips, kinds = list(CHIPS), benchmarks()["kind"]
-    key = ["benchmark", "scenario", "round", "accuracy_target", "accelerator"]
-    known = summary()[lambda of: of["accelerator"].isin(chips)].set_index(key).sort_index()
+    rows, ends = summary(), ["best", "tail_low"]
+    rows = rows[rows["accelerator"].isin(chips) & (rows["benchmark"].map(kinds) == kind)]
+    key = ["scenario", "round", "benchmark", "accuracy_target"]
+    rates = rows.set_index([*key, "accelerator"])[ends].unstack()
+    best, tail = (rates[end].reindex(columns=chips) for end in ends)
+    several = best.notna().sum(axis=1) > 1
+    best, tail = best[several].fillna(0.0), tail[several].fillna(0.0)
+    order = {"level": key, "ascending": [True, False, True, False]}  # benchmarks in their order
     found: dict[str, list] = {run: [] for run in RATES}
-    for name, run in sorted(set(known.index.droplevel([2, 3, 4]))):
-        if kinds.get(name) != kind or run not in found:
-            continue
-        best = measured(name, run).reindex(columns=chips, fill_value=0.0)
-        best = best[(best > 0).sum(axis=1) > 1]
-        tail = known.loc[(name, run), "tail_low"].unstack().reindex_like(best).fillna(best)
-        found[run] += [
-            (at[0], name, best.loc[at].tolist(), tail.loc[at].tolist()) for at in best.index
-        ]
+    for row in best.sort_index(**order).index:
+        found[row[0]].append((*row[1:3], best.loc[row].tolist(), tail.loc[row].tolist()))
     most = max(map(len, found.values()))
     none = ("", "", [0.0] * len(chips), [0.0] * len(chips))
     tables = {}
     for run, rows in found.items():
-        rows.sort(key=itemgetter(0), reverse=True)  # the benchmarks of a round in their order
         names, kept, best, tail = zip(*rows, *[none] * (most - len(rows)), strict=True)
         tables[run] = {"in_round": [*names], "benchmark": [*kept]}
         tables[run] |= {"best": [*chain(*best)], "tail": [*chain(*tail)]}

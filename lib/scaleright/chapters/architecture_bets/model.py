@@ -18,7 +18,6 @@ import pandas as pd
 
 from scaleright.catalog import shared, table
 from scaleright.formulas import NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form
-from scaleright.mlperf import per_chip
 from scaleright.ops import INFINITY, maximum, minimum, where
 
 # What a bet on hardware costs when nobody knows which kind of model it will serve.
@@ -171,25 +170,6 @@ def benchmarks() -> pd.DataFrame:
     rows = table("mlperf_benchmarks").drop_duplicates("benchmark").set_index("benchmark")
     kind = rows["architecture"].map({words: name for name, words in ARCHITECTURES.items()})
     return rows.assign(kind=kind)[kind.notna()][["kind", "model"]].fillna("")
-
-
-@shared
-def measured(benchmark: str, scenario: str) -> pd.DataFrame:
-    """Best rate of each chip, a row for each round and accuracy target, the newest and strictest
-    first; 0 where nobody submitted.
-
-    Raises
-    ------
-    LookupError : unknown benchmark or scenario.
-
-    >>> measured("deepseek-r1", "Interactive").index[-1]
-    ('v6.0', '')
-    """
-    found = per_chip(benchmark, scenario)
-    rows = found.pivot_table(
-        index=["round", "accuracy_target"], columns="accelerator", values="rate", aggfunc="max"
-    )
-    return rows.fillna(0.0).sort_index(ascending=False)
 
 
 def relative_costs(prices: list, rates: list) -> list:
