@@ -100,22 +100,15 @@ def _priced_as(chip: catalog.Accelerator) -> str | None:
 
     def apart(other: catalog.Accelerator) -> float:
         sizes = [(c.dense.get("bf16"), c.memory_bytes_per_s, c.memory_bytes) for c in (chip, other)]
-        return (
-            sum(abs(np.log(a / b)) for a, b in zip(*sizes, strict=True))
-            if all(map(all, sizes))
-            else np.inf
-        )
+        if not all(map(all, sizes)):
+            return np.inf
+        return sum(abs(np.log(a / b)) for a, b in zip(*sizes, strict=True))
 
-    others = [
-        other
-        for other in catalog.accelerators().values()
-        if other.vendor == chip.vendor and other.segment == chip.segment
-    ]
-    for other in [chip, *sorted(others, key=apart)]:
-        alike = other.name == chip.name or apart(other) < ALIKE
-        if alike and market.recent_hour(other.name):
-            return other.name
-    return None
+    every = catalog.accelerators().values()
+    kind = [c for c in every if (c.vendor, c.segment) == (chip.vendor, chip.segment)]
+    alike = [c for c in sorted(kind, key=apart) if apart(c) < ALIKE and c.name != chip.name]
+    names = (c.name for c in [chip, *alike])
+    return next((name for name in names if market.recent_hour(name)), None)
 
 
 @catalog.shared
@@ -132,17 +125,10 @@ def training_results() -> pd.DataFrame:
     """
     runs = catalog.table("mlperf_training").fillna({"flags": ""})
     about = catalog.table("mlperf_training_benchmarks").drop(columns=["source", "note", "sequence"])
-    facts = {}
-    for name in runs["accelerator"].unique():
-        chip = catalog.accelerator(name)
-        facts[name] = {
-            "vendor": chip.vendor,
-            "watts": chip.tdp_watts or np.nan,
-            "priced_as": _priced_as(chip),
-        }
-    runs = runs.merge(about, on="benchmark").join(
-        pd.DataFrame.from_dict(facts, orient="index"), on="accelerator"
-    )
+    chips = {name: catalog.accelerator(name) for name in runs["accelerator"].unique()}
+    facts = [(chip.vendor, chip.tdp_watts or np.nan, _priced_as(chip)) for chip in chips.values()]
+    facts = pd.DataFrame(facts, index=[*chips], columns=["vendor", "watts", "priced_as"])
+    runs = runs.merge(about, on="benchmark").join(facts, on="accelerator")
     time, count = runs["time_to_train_s"].to_numpy(), runs["accelerators"].to_numpy(dtype=float)
     runs["chip_hours"] = run_chip_hours(time, count)
     powered = runs["watts"].notna()
@@ -193,12 +179,10 @@ def benchmark_results(benchmark: str, round: str | None = None) -> pd.DataFrame:
     11616
     """
     runs = training_results()
-    titles = dict(zip(runs["benchmark"], runs["title"], strict=True)) | {
-        title: title for title in runs["title"]
-    }
-    runs = runs[
-        (runs["title"] == titles.get(benchmark, benchmark)) & ~_flagged(runs, "implausible")
-    ]
+    titles = dict(zip(runs["benchmark"], runs["title"], strict=True))
+    titles |= dict(zip(runs["title"], runs["title"], strict=True))
+    asked = runs["title"] == titles.get(benchmark, benchmark)
+    runs = runs[asked & ~_flagged(runs, "implausible")]
     if runs.empty:
         nearest(benchmark, titles, "benchmark of MLPerf Training")
     rounds = sorted(runs["round"].unique())
@@ -235,10 +219,8 @@ def strong_scaling() -> pd.DataFrame:
     [[512, 2560, 0.9], [512, 5120, 0.85]]
     """
     runs = training_results()
-    group, ranked = (
-        ["title", "accelerator", "round", "submitter"],
-        runs[~_flagged(runs, "implausible")].sort_values("time_to_train_s", kind="stable"),
-    )
+    group = ["title", "accelerator", "round", "submitter"]
+    ranked = runs[~_flagged(runs, "implausible")].sort_values("time_to_train_s", kind="stable")
     best = ranked.drop_duplicates([*group, "accelerators"]).sort_values([*group, "accelerators"])
     best = best.assign(
         minutes=best["time_to_train_s"] / 60, samples=best["samples_to_converge"] * best["scaling"]
@@ -253,20 +235,12 @@ def strong_scaling() -> pd.DataFrame:
     best = best[[*group, *columns]].rename(columns=columns)
     pairs = best.drop_duplicates(group).merge(best, on=group, suffixes=("", "_large"))
     pairs = pairs[pairs["chips_large"] > pairs["chips"]].reset_index(drop=True)
-    penalty, efficiency = (
-        pairs["samples_large"] / pairs["samples"],
-        pairs["hours"] / pairs["hours_large"],
-    )
-    found = pairs[
-        [*group, "chips", "chips_large", "minutes", "minutes_large", "batch", "batch_large"]
-    ]
-    speedup = pairs["minutes"] / pairs["minutes_large"]
-    return found.assign(
-        speedup=speedup,
-        efficiency=efficiency,
-        throughput_efficiency=efficiency * penalty,
-        samples_penalty=penalty,
-    )
+    penalty = pairs["samples_large"] / pairs["samples"]
+    efficiency = pairs["hours"] / pairs["hours_large"]
+    sizes = [of for name in ("chips", "minutes", "batch") for of in (name, f"{name}_large")]
+    found = pairs[[*group, *sizes]].assign(speedup=pairs["minutes"] / pairs["minutes_large"])
+    found = found.assign(efficiency=efficiency, throughput_efficiency=efficiency * penalty)
+    return found.assign(samples_penalty=penalty)
 
 
 def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
@@ -301,26 +275,16 @@ def training_gains(kind: str, benchmark: str | None = None) -> pd.DataFrame:
     runs = runs[~_flagged(runs, "implausible") & ~_flagged(runs, "repeated")]
     chips = {name: catalog.accelerator(name) for name in runs["accelerator"].unique()}
     peak = runs["accelerator"].map(lambda name: chips[name].dense.get("bf16", 0.0))
-    order = (
-        runs["accelerator"].map(lambda name: chips[name].released)
-        if kind == "chip"
-        else runs["round"]
-    )
+    order = runs[changed].map(lambda of: chips[of].released if of in chips else of)
     runs = runs.assign(order=order, peak=peak, minutes=runs["time_to_train_s"] / 60)
     same = ["title", "vendor", kept, "accelerators"]
-    best = (
-        runs.sort_values("minutes", kind="stable")
-        .drop_duplicates([*same, changed])[[*same, changed, "order", "peak", "minutes"]]
-        .dropna()
-    )
+    best = runs.sort_values("minutes", kind="stable").drop_duplicates([*same, changed])
+    best = best[[*same, changed, "order", "peak", "minutes"]].dropna()
     pairs = best.merge(best, on=same, suffixes=("_before", "_after"))
-    pairs = pairs[
-        (pairs["order_before"] < pairs["order_after"])
-        & (pairs["peak_before"] <= pairs["peak_after"])
-    ]
-    pairs = pairs.assign(gain=pairs["minutes_before"] / pairs["minutes_after"]).filter(
-        regex="^(?!order|peak)"
-    )
+    later = pairs["order_before"] < pairs["order_after"]
+    pairs = pairs[later & (pairs["peak_before"] <= pairs["peak_after"])]
+    pairs = pairs.assign(gain=pairs["minutes_before"] / pairs["minutes_after"])
+    pairs = pairs.filter(regex="^(?!order|peak)")
     pairs = pairs.rename(columns={f"{changed}_before": "before", f"{changed}_after": "after"})
     return pairs.sort_values(["title", kept, "before", "after", "accelerators"], ignore_index=True)
 
@@ -357,23 +321,18 @@ def implied_mfu(row: Any) -> ImpliedMfu:
     ('FP8', 0.37)
     """
     shape = catalog.models(own=False).get(row["model"])
-    if shape is None or pd.isna(row["sequence"]):
-        return ImpliedMfu(
-            reason=(
-                "no Transformer of known shape"
-                if shape is None
-                else "tokens of a sample are not determined"
-            )
-        )
+    if shape is None:
+        return ImpliedMfu(reason="no Transformer of known shape")
+    if pd.isna(row["sequence"]):
+        return ImpliedMfu(reason="tokens of a sample are not determined")
     shape = shape if pd.isna(row["vocab"]) else replace(shape, vocab=int(row["vocab"]))
     forward = forward_flop(shape, float(row["sequence"]))
     frozen = forward.total - forward.scores_and_values_flop if row["start"] == "adapter" else 0.0
     flop = training_flop_per_token(forward.total, frozen_flop=frozen) / row["accelerators"]
     rates: dict[str, Any] = {}
     if not pd.isna(row["samples_to_converge"]):
-        rates["from_samples_flops"] = float(
-            flop * row["samples_to_converge"] * row["sequence"] / row["unscaled_time_s"]
-        )
+        tokens = row["samples_to_converge"] * row["sequence"]
+        rates["from_samples_flops"] = float(flop * tokens / row["unscaled_time_s"])
     if not pd.isna(row["logged_throughput"]):
         tokens = 1 if row["logged_throughput_unit"] == "token/s" else row["sequence"]
         rates["from_log_flops"] = float(flop * row["logged_throughput"] * tokens)
@@ -381,16 +340,10 @@ def implied_mfu(row: Any) -> ImpliedMfu:
         return ImpliedMfu(reason="neither samples to converge nor a throughput is logged")
     peaks = catalog.accelerator(row["accelerator"]).dense
     ratios = {name: max(rates.values()) / peak for name, peak in peaks.items()}
-    if pd.isna(row["precision"]):
-        return ImpliedMfu(
-            **rates, bf16_ratio=ratios.get("bf16"), reason="nobody states the number format"
-        )
-    return ImpliedMfu(
-        **rates,
-        precision=row["precision"],
-        mfu=ratios.get(PEAKS[row["precision"]]),
-        bf16_ratio=ratios.get("bf16"),
-    )
+    form, rates["bf16_ratio"] = row["precision"], ratios.get("bf16")
+    if pd.isna(form):
+        return ImpliedMfu(**rates, reason="nobody states the number format")
+    return ImpliedMfu(**rates, precision=form, mfu=ratios.get(PEAKS[form]))
 
 
 LEAST = MappingProxyType(

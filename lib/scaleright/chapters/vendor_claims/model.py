@@ -79,11 +79,8 @@ def published_use(name: str) -> dict[str, float]:
     >>> published_use("GB300")["usd"] / published_use("H200 SXM")["usd"] > 1.8
     True
     """
-    key = (
-        one_of(name, PUBLISHED, "chip with a published price of ownership")
-        .lower()
-        .replace(" ", "_")
-    )
+    known = one_of(name, PUBLISHED, "chip with a published price of ownership")
+    key = known.lower().replace(" ", "_")
     return {"usd": fact(f"inferencex_usd_per_hour_{key}"), "kw": fact(f"inferencex_kw_{key}")}
 
 
@@ -95,28 +92,15 @@ def measured_points(name: str, input_tokens: float, output_tokens: float) -> pd.
     Columns: accelerator, precision, software, concurrency, interactivity [token/s], tokens_per_s
     (output, of one chip) [token/s], source.
     """
-    rows = (
-        table("measured/serving")
-        .query("model == @name")
-        .rename(columns={"measured_output_tokens_per_s_per_accelerator": "tokens_per_s"})
-    )
-    near = (rows["input_tokens"] / input_tokens).between(0.85, 1.15) & (
-        rows["output_tokens"] / output_tokens
-    ).between(0.85, 1.15)
-    rows = rows.assign(interactivity=1 / rows["measured_tpot_s"])[near].dropna(
-        subset=["interactivity", "tokens_per_s"]
-    )
-    return rows[
-        [
-            "accelerator",
-            "precision",
-            "software",
-            "concurrency",
-            "interactivity",
-            "tokens_per_s",
-            "source",
-        ]
-    ].reset_index(drop=True)
+    rows = table("measured/serving").query("model == @name")
+    asked = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+    for column, tokens in asked.items():
+        rows = rows[(rows[column] / tokens).between(0.85, 1.15)]
+    made = rows["measured_output_tokens_per_s_per_accelerator"]
+    rows = rows.assign(interactivity=1 / rows["measured_tpot_s"], tokens_per_s=made)
+    about = ["accelerator", "precision", "software", "concurrency"]
+    columns = [*about, "interactivity", "tokens_per_s", "source"]
+    return rows[columns].dropna(subset=columns[4:6]).reset_index(drop=True)
 
 
 POWERS = (1, 2, 4, 8, 16, 32, 64)
@@ -406,13 +390,8 @@ def lead(points: pd.DataFrame, new: str, old: str, speed: Any) -> np.ndarray:
     where only the new one is as fast.
     """
     known = set(points["accelerator"])
-    rates = [
-        best_rate(
-            points[points["accelerator"] == one_of(name, known, "accelerator of these points")],
-            speed,
-        )
-        for name in (new, old)
-    ]
+    names = (one_of(name, known, "accelerator of these points") for name in (new, old))
+    rates = [best_rate(points[points["accelerator"] == name], speed) for name in names]
     with np.errstate(divide="ignore", invalid="ignore"):
         return rates[0] / rates[1]
 
@@ -423,17 +402,11 @@ def _measured_and_predicted(software: str, source: str) -> pd.DataFrame:
 
     Columns: those of `measured/serving`, and measured_speed, measured, predicted_speed, predicted.
     """
-    rows = (
-        table("measured/serving")
-        .query(
-            "source == @source and mode == 'aggregated' and software == @software and accelerator"
-            " in @PUBLISHED"
-        )
-        .reset_index(drop=True)
-    )
-    rows = rows.assign(
-        measured_speed=1 / rows["measured_tpot_s"],
-        measured=rows["measured_output_tokens_per_s_per_accelerator"],
+    rows = table("measured/serving").query("source == @source and mode == 'aggregated'")
+    rows = rows.query("software == @software and accelerator in @PUBLISHED")
+    rows = rows.reset_index(drop=True).assign(
+        measured_speed=lambda of: 1 / of["measured_tpot_s"],
+        measured=lambda of: of["measured_output_tokens_per_s_per_accelerator"],
         predicted_speed=0.0,
         predicted=0.0,
     )
@@ -450,9 +423,8 @@ def _measured_and_predicted(software: str, source: str) -> pd.DataFrame:
             software=software,
         )
         found = steady(engine, Load(*lengths), concurrency=group["concurrency"].to_numpy(float))
-        rows.loc[group.index, ["predicted_speed", "predicted"]] = np.stack(
-            [found.interactivity, found.output_tokens_per_s_per_chip], axis=1
-        )
+        rows.loc[group.index, "predicted_speed"] = found.interactivity
+        rows.loc[group.index, "predicted"] = found.output_tokens_per_s_per_chip
     return rows
 
 
@@ -462,26 +434,12 @@ def _leads(group: pd.DataFrame, older: str, newer: str) -> pd.DataFrame:
     """
     ends = group.groupby("accelerator")["measured_speed"].agg(["min", "max"]).loc[[older, newer]]
     speeds = np.geomspace(ends["min"].max(), ends["max"].min(), CHECKED_SPEEDS)
-    both = {
-        kind: lead(
-            group.assign(interactivity=group[f"{kind}_speed"], tokens_per_s=group[kind]),
-            newer,
-            older,
-            speeds,
-        )
-        for kind in ("measured", "predicted")
-    }
-    load = group.iloc[0]
-    return pd.DataFrame(
-        {
-            "newer": newer,
-            "older": older,
-            "input_tokens": load["input_tokens"],
-            "output_tokens": load["output_tokens"],
-            "speed": speeds,
-        }
-        | both
-    )
+    found = {"newer": newer, "older": older, "speed": speeds}
+    found |= {name: group[name].iloc[0] for name in ("input_tokens", "output_tokens")}
+    for kind in ("measured", "predicted"):
+        points = group.assign(interactivity=group[f"{kind}_speed"], tokens_per_s=group[kind])
+        found[kind] = lead(points, newer, older, speeds)
+    return pd.DataFrame(found)
 
 
 @search
@@ -495,16 +453,12 @@ def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> p
     and that both reach by the model.
     """
     rows = _measured_and_predicted(software, source)
-    found = pd.concat(
-        [
-            _leads(group, older, newer)
-            for _, group in rows.groupby(["input_tokens", "output_tokens"])
-            for older, newer in combinations(
-                [chip for chip in PUBLISHED if chip in set(group["accelerator"])], 2
-            )
-        ],
-        ignore_index=True,
-    )
+    leads = [
+        _leads(group, *pair)
+        for _, group in rows.groupby(["input_tokens", "output_tokens"])
+        for pair in combinations([of for of in PUBLISHED if of in {*group["accelerator"]}], 2)
+    ]
+    found = pd.concat(leads, ignore_index=True)
     return found[np.isfinite(found["predicted"]) & (found["predicted"] > 0)].reset_index(drop=True)
 
 
@@ -582,28 +536,24 @@ def vendor_claim(
             f"{new} and {old} serve this load at none of {np.min(speed):g} to {np.max(speed):g}"
             " tokens/s per user together"
         )
-    leads = np.where(reached, advantage(np.where(reached, ratios, 1.0), uses[new], uses[old]), 0.0)
-    most, held = first_greatest(leads), speed[leads >= claimed]
-    there = f"{speed[most]:g} tokens/s per user"
-    answer = (
-        f"from {held.min():g} to {held.max():g} tokens/s per user"
-        if held.size
-        else f"nowhere: at most {leads[most]:.2g} times, at {there}"
-    )
-    ends, at_ends = speed[reached], leads[reached]
+    at, leads = speed[reached], advantage(ratios[reached], uses[new], uses[old])
+    most, held = first_greatest(leads), at[leads >= claimed]
+    there = f"{at[most]:g} tokens/s per user"
+    answer = f"nowhere: at most {leads[most]:.2g} times, at {there}"
+    if held.size:
+        answer = f"from {held.min():g} to {held.max():g} tokens/s per user"
+    beyond = ", the fastest looked at" if reached[-1] else ": beyond, any ratio can be had"
     reasons = (
         (
-            f"tokens for the same use: {at_ends[0]:.2g} times at {ends[0]:g} and"
-            f" {at_ends[-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most"
-            f" {leads[most]:.2g} at {there}"
+            f"tokens for the same use: {leads[0]:.2g} times at {at[0]:g} and {leads[-1]:.2g} times"
+            f" at {at[-1]:g} tokens/s per user, at most {leads[most]:.2g} at {there}"
         ),
         f"an hour of {new} takes {uses[new] / uses[old]:.2g} times as much as one of {old}",
-        f"{old} keeps up to {ends[-1]:g} tokens/s per user"
-        + (", the fastest looked at" if reached[-1] else ": beyond, any ratio can be had"),
+        f"{old} keeps up to {at[-1]:g} tokens/s per user{beyond}",
     )
     numbers = {
         "most": (float(leads[most]), "1"),
-        "at slow speed": (float(at_ends[0]), "1"),
+        "at slow speed": (float(leads[0]), "1"),
         "claimed": (claimed, "1"),
     }
     question = f"Is {claimed:g} times true for {new} over {old}?"
