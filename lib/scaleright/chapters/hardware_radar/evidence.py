@@ -48,30 +48,21 @@ def alternatives() -> pd.DataFrame:
     ...     "inference"] > 100)
     (0, True)
     """
-    known, cards, served, tested, trained = (
-        accelerators(),
-        rental_prices(),
-        table("measured/serving").query("not source.str.startswith('mlcommons')"),
-        results(),
-        table("mlperf_training"),
-    )
+    known, cards, tested = accelerators(), rental_prices(), results()
+    served = table("measured/serving").query("not source.str.startswith('mlcommons')")
+    trained = table("mlperf_training")
 
     def counts(row: pd.Series) -> pd.Series:
         patterns = [] if pd.isna(row["chips"]) else row["chips"].split(";")
         chips = {name for name in known if any(fnmatch(name, pattern) for pattern in patterns)}
-        rows, listed = (
-            tested[tested["accelerator"].isin(chips)],
-            cards["accelerator"].isin(chips) | (cards["provider"] == row["product"]),
-        )
+        rows = tested[tested["accelerator"].isin(chips)]
+        listed = cards["accelerator"].isin(chips) | (cards["provider"] == row["product"])
         rounds = [name for name in ROUNDS if name in set(rows["round"])]
         span = rounds[0] if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}" if rounds else ""
-        found = {
-            key: int(rows["accelerator"].isin(chips).sum())
-            for key, rows in (("training", trained), ("serving", served))
-        }
-        return pd.Series(
-            {"inference": len(rows), "rounds": span} | found | {"prices": int(listed.sum())}
-        )
+        found = {"inference": len(rows), "rounds": span}
+        for key, runs in (("training", trained), ("serving", served)):
+            found[key] = int(runs["accelerator"].isin(chips).sum())
+        return pd.Series(found | {"prices": int(listed.sum())})
 
     rows = table("hardware_alternatives")
     return rows.join(rows.apply(counts, axis=1))
@@ -159,10 +150,8 @@ def stand_in_errors() -> pd.DataFrame:
     >>> stand_in_errors().columns[0]
     'what stands in'
     """
-    groups = datasheet_test().groupby("what")["off"]
-    found = pd.concat(
-        [groups.size(), groups.quantile(0.5), groups.quantile(0.9), groups.max()], axis=1
-    )
+    of = datasheet_test().groupby("what")["off"]
+    found = pd.concat([of.size(), of.quantile(0.5), of.quantile(0.9), of.max()], axis=1)
     found = found.set_axis(["pairs", *_FACTORS], axis=1).rename(index=_STOOD_IN)
     return found.rename_axis("what stands in").reset_index()
 

@@ -65,11 +65,8 @@ def maturity_criteria() -> pd.DataFrame:
     >>> rows.loc[("H100 SXM", "vLLM"), "value"], rows.loc[("P100 PCIe", "vLLM"), "value"]
     ('yes', 'no')
     """
-    support, clouds, today = (
-        table("hardware_maturity"),
-        spread().groupby("accelerator").size(),
-        rental_prices()["date"].max(),
-    )
+    support, today = table("hardware_maturity"), rental_prices()["date"].max()
+    clouds = spread().groupby("accelerator").size()
     submitters = comparable(RECENT_ROUNDS).groupby("accelerator")["submitter"].nunique()
     rows: list[tuple[Any, ...]] = []
     for name, chip in accelerators().items():
@@ -81,23 +78,16 @@ def maturity_criteria() -> pd.DataFrame:
             first = row.first_chip
             old = isinstance(first, str) and chip.released < accelerator(first).require("released")
             value = "no" if old else row.value
-            rows.append(
-                (name, platform, row.criterion, value, SUPPORT[value], row.source, row.note)
-            )
+            found = row.criterion, value, SUPPORT[value], row.source, row.note
+            rows.append((name, platform, *found))
         years = (today - pd.Timestamp(chip.released)).days / DAYS_PER_YEAR
-        for (criterion, (half, whole)), count in zip(
-            COUNTED.items(),
-            (int(submitters.get(name, 0)), int(clouds.get(name, 0)), years),
-            strict=True,
-        ):
-            points, rule = (
-                0.5 * (count >= half) + 0.5 * (count >= whole),
-                f"half a point from {half}, a whole one from {whole}",
-            )
+        counts = int(submitters.get(name, 0)), int(clouds.get(name, 0)), years
+        for (criterion, (half, whole)), count in zip(COUNTED.items(), counts, strict=True):
+            points = 0.5 * (count >= half) + 0.5 * (count >= whole)
+            rule = f"half a point from {half}, a whole one from {whole}"
             rows.append((name, platform, criterion, f"{count:.3g}", points, "counted", rule))
-    return pd.DataFrame(
-        rows, columns=["accelerator", "platform", "criterion", "value", "points", "source", "note"]
-    )
+    columns = ["accelerator", "platform", "criterion", "value", "points", "source", "note"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def maturity() -> pd.Series:
@@ -223,10 +213,8 @@ def reached_flops() -> dict[str, float]:
     >>> reached_flops()["B200"] > reached_flops()["H100 SXM"]
     True
     """
-    return {
-        name: spec["bf16_flops"] * spec["compute_efficiency"]
-        for name, spec in matmul_chips().items()
-    }
+    chips = matmul_chips().items()
+    return {name: spec["bf16_flops"] * spec["compute_efficiency"] for name, spec in chips}
 
 
 @shared
@@ -240,25 +228,15 @@ def measured_efficiency() -> pd.DataFrame:
     >>> bool(measured_efficiency().loc[("resnet50", "Offline", "Cloud AI 100 Ultra"), "ratio"] > 1)
     True
     """
-    best = (
-        power_runs()
-        .groupby([*WORKLOAD, "round", "kind", "accelerator"])["per_accelerator"]
-        .max()
-        .rename("rate")
-        .reset_index()
-    )
+    chip, same = [*WORKLOAD, "accelerator"], [*WORKLOAD, "round", "kind"]
+    best = power_runs().groupby([*same, "accelerator"])["per_accelerator"].max().reset_index()
     best = best.merge(best_rates()[[*WORKLOAD, "reference"]].drop_duplicates())
-    over = best[best["accelerator"] == best["reference"]].drop(columns="accelerator")
-    both = best[best["accelerator"] != best["reference"]].merge(
-        over, on=[*WORKLOAD, "round", "kind", "reference"], suffixes=("", "_of")
-    )
-    both = both.sort_values("round", kind="stable").drop_duplicates(
-        [*WORKLOAD, "accelerator"], keep="last"
-    )
-    both = both.assign(
-        ratio=both["rate"] / both["rate_of"], said=both["kind"] + ", " + both["round"]
-    )
-    return both.set_index([*WORKLOAD, "accelerator"])[["ratio", "said"]]
+    is_base = best["accelerator"] == best["reference"]
+    both = best[~is_base].merge(best[is_base], on=same, suffixes=("", "_of"))
+    both = both.sort_values("round", kind="stable").drop_duplicates(chip, keep="last")
+    ratio = both["per_accelerator"] / both["per_accelerator_of"]
+    both = both.assign(ratio=ratio, said=both["kind"] + ", " + both["round"])
+    return both.set_index(chip)[["ratio", "said"]]
 
 
 def times_better(of: Mapping[str, Any], than: Mapping[str, Any], efficiency: Any) -> dict[str, Any]:
