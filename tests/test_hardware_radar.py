@@ -14,7 +14,7 @@ from chapter_cells import shared
 from scaleright import catalog, market, mlperf
 from scaleright.chapters.hardware_radar import evidence
 from scaleright.chapters.hardware_radar import model as hardware
-from scaleright.chapters.hardware_radar.page import draw_standing, profile, radar
+from scaleright.chapters.hardware_radar.page import dots, polygons, standing
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.quantity import evaluate
 
@@ -262,30 +262,10 @@ def test_stand_ins_are_judged_against_every_measurement():
     assert energy["off"].median() < speed["off"].median()
 
 
-ROWS = [
-    {"chip": "A", "cost": 4.0, "speed": 6.0, "memory": None, "vendor": "AMD"},
-    {"chip": "B", "cost": 14.0, "speed": -2.0, "memory": 5.0, "vendor": "NVIDIA"},
-]
-
-
-def test_charts_leave_a_missing_axis_open_and_draw_far_points_at_the_edge():
-    axes = {name: name for name in ("cost", "speed", "memory")}
-    for chart in (
-        radar(ROWS, "chip", axes, ["A", "B"]),
-        profile(ROWS, "chip", axes, ["A", "B"], "points"),
-    ):
-        text = str(chart.to_dict())
-        assert "isFinite(datum._value)" in text
-    assert "max(0, min(10.0, datum._value))" in str(radar(ROWS, "chip", axes, ["A"]).to_dict())
-    text = str(
-        draw_standing(
-            [{"chip": "A", "low": 1.0, "high": 9.0, "vendor": "AMD"}],
-            "chip",
-            "low",
-            "high",
-            "points",
-            5.0,
-            color="vendor",
-        ).to_dict()
-    )
-    assert "datum._to - datum._from < 5.0" in text
+def test_charts_leave_a_missing_axis_open_and_draw_far_points_at_the_edge(cells):
+    asked = cells.case, cells.work, cells.on, cells.points
+    for draw in (polygons, dots):
+        assert "isFinite(datum._value)" in str(draw(*asked).bundle)
+    assert "max(0, min(10.0, datum._value))" in str(polygons(*asked).bundle)
+    shown = standing(cells.lead, cells.low, cells.high)
+    assert "datum._to - datum._from < 5.0" in str(shown.bundle)
