@@ -28,9 +28,9 @@ def lines_of(node: ast.AST) -> range:
 
 
 def counted(source: str) -> tuple[int, int]:
-    """Code lines of a module, and how many of them import.
+    r"""Code lines of a module, and how many of them import.
 
-    >>> counted('"Says why."\\nimport os  # why\\n\\n\\ndef f():\\n    "Gives 1."\\n    return 1\\n')
+    >>> counted("import os  # why\n\n\ndef f():\n    'Gives 1.'\n    return 1")
     (3, 1)
     """
     nodes = [*ast.walk(ast.parse(source))]
