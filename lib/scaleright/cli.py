@@ -249,12 +249,13 @@ def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any)
 
     from scaleright.press.extras import require
     from scaleright.press.pages import dates
-    from scaleright.press.sweep import conduct, picture, results
+    from scaleright.press.sweep import PAGE, TABLE
+    from scaleright.press.sweep import sweep as evaluated
 
     require("sweep", "sweep")
     place = Book.find()
     try:
-        done = conduct.sweep(
+        done = evaluated(
             place,
             chapter,
             [_assignment(text) for text in assignments],
@@ -264,9 +265,9 @@ def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any)
         )
     except KeyboardInterrupt:
         sys.exit(130)
-    click.echo(f"table of {done.scenarios} scenarios: {out / results.TABLE}")
+    click.echo(f"table of {done.scenarios} scenarios: {out / TABLE}")
     click.echo(
-        f"chart of {done.drawn}: {out / picture.PAGE}"
+        f"chart of {done.drawn}: {out / PAGE}"
         if done.drawn
         else "no chart: the answer has no number to draw"
     )

@@ -42,6 +42,10 @@ class ChapterError(PressError):
     """A chapter that did not run: names the chapter, the cell and the error."""
 
 
+class CellError(Exception):
+    """A cell that failed, that was ended or that ended its process: which one, and why."""
+
+
 @dataclass(frozen=True)
 class Job:
     """One run of a chapter with these parameter values, none meaning as declared; a scenario's run

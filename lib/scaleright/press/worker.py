@@ -27,6 +27,7 @@ from scaleright.outputs import VEGALITE_MIME
 from scaleright.press import PressError, vegalite
 from scaleright.press.execute import (
     CELL_TIMEOUT_S,
+    CellError,
     ChapterError,
     Job,
     Run,
@@ -42,10 +43,6 @@ from scaleright.press.used import ASKED, Used
 OUTPUT_LIMIT = 10_000_000
 """Characters that a cell may show: ten times what a whole page may weigh."""
 _OUTPUTS = {"stream", "display_data", "update_display_data", "execute_result", "error"}
-
-
-class _CellError(Exception):
-    """A cell that was ended, or that ended its kernel, with the reason."""
 
 
 class _Client(PapermillNotebookClient):
@@ -65,7 +62,7 @@ class _Client(PapermillNotebookClient):
         except CellTimeoutError:
             reason = f"had not ended after {CELL_TIMEOUT_S:,} s"
         number = sum(before.cell_type == "code" for before in self.nb.cells[: cell_index + 1])
-        raise _CellError(f"{place_of(number, cell.source)} {reason}")
+        raise CellError(f"{place_of(number, cell.source)} {reason}")
 
     def process_message(self, message: Any, cell: Any, cell_index: int) -> Any:
         """Take an output, as long as there is room for it; then the kernel is ended."""
@@ -150,7 +147,7 @@ def run(notebook: Any, job: Job, settings: Settings) -> Run:
             f"{job.label}: {place_of(error.exec_count, error.source)}: {error.ename}:"
             f" {short(error.evalue)}"
         ) from None
-    except _CellError as error:
+    except CellError as error:
         raise ChapterError(f"{job.label}: {error}") from None
     except (DeadKernelError, PapermillException, RuntimeError) as error:
         raise ChapterError(f"{job.label}: its kernel failed outside of a cell: {error}") from None
