@@ -52,7 +52,7 @@ def test_help_imports_nothing_that_takes_time():
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "Commands:" in done.stdout
-    heavy = {"pandas", "numpy", "altair", "papermill", "jupytext", "psutil"}
+    heavy = {"pandas", "numpy", "altair", "IPython", "jupytext", "psutil"}
     assert not heavy & set(done.stdout.split())
 
 

@@ -155,7 +155,7 @@ def test_a_chapter_that_cannot_answer_is_refused_before_it_runs(book, monkeypatc
     text = book.text("tiny").read_text(encoding="utf-8")
     assert old in text
     book.text("tiny").write_text(text.replace(old, new), encoding="utf-8")
-    monkeypatch.setattr(pool, "Child", pytest.fail)
+    monkeypatch.setattr(pool, "_Process", pytest.fail)
     with pytest.raises(PressError) as caught:
         build.publish(book, 1, False, print)
     assert str(caught.value).startswith(says)

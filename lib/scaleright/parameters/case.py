@@ -297,7 +297,7 @@ def case() -> Case:
     `supplied`, the one supplied.
 
     Reads the lines of the latest parameters cell that IPython ran and the values now in force,
-    which papermill's injected cell or the reader may have changed, and checks each. Of values that
+    which an injected cell or the reader may have changed, and checks each. Of values that
     do not go together, which a build and the command line refuse, a chapter speaks itself, as its
     page does where the reader sets them by the controls.
 

@@ -13,6 +13,7 @@ from scaleright import REMEMBERED
 from scaleright.press import Book, PressError, checks, notebooks, site
 from scaleright.press.execute import Job
 from scaleright.press.pool import pooled
+from scaleright.press.processes import environment
 from scaleright.press.scenarios import Scenario
 from scaleright.press.scenarios import jobs as checked
 from scaleright.press.staleness import Inputs, reasons, states
@@ -94,14 +95,8 @@ def _remembering(inputs: Inputs, anew: bool = False) -> Iterator[None]:
         if other not in kept:
             shutil.rmtree(other, ignore_errors=True)
     inputs.remembered()
-    before = os.environ.get(REMEMBERED)
-    os.environ[REMEMBERED] = str(folder)
-    try:
+    with environment(**{REMEMBERED: str(folder)}):
         yield
-    finally:
-        del os.environ[REMEMBERED]
-        if before is not None:
-            os.environ[REMEMBERED] = before
 
 
 def _run(

@@ -27,7 +27,7 @@ _PACKAGES = (
     "numpy",
     "pandas",
     "vl-convert-python",
-    "papermill",
+    "ipython",
     "jupyter-book",
     "Sphinx",
 )

@@ -1,7 +1,7 @@
-"""What a run uses, noted in its kernel: the modules of the library that it asks for, the files that
-it opens, the tables that it reads.
+"""What a run uses, noted in its process: the modules of the library that it asks for, the files
+that it opens, the tables that it reads.
 
-A kernel may be forked from a process that has imported the whole library already, so that what is
+The process may be forked from one that has imported the whole library already, so that what is
 imported says nothing: from `begin` on, what is *asked for* counts, by cells and by functions that
 import when called.
 """
@@ -10,17 +10,12 @@ from __future__ import annotations
 
 import builtins
 import importlib
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 PACKAGE = "scaleright"
-NOTED = "SCALERIGHT_NOTED"
-"""The variable by which a build has its kernels note what they use."""
-ASKED = "from scaleright.press import used as _used\n\n_used.tell()"
-"""The cell that the worker appends to a chapter, and takes away with what it shows."""
 _modules, _files = set[str](), set[str]()
 
 
@@ -32,14 +27,9 @@ class Used:
     files: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
 
-    @classmethod
-    def read(cls, told: str) -> Used:
-        """From what `tell` prints."""
-        return cls(**{name: tuple(names) for name, names in json.loads(told).items()})
-
 
 def begin() -> None:
-    """Note from here on; called by the configuration of kernels that a build starts."""
+    """Note from here on."""
     builtins.__import__ = _noting(builtins.__import__)
     importlib.import_module = _noting_by_name(importlib.import_module)
     sys.addaudithook(_note_file)
@@ -79,11 +69,10 @@ def _note_file(event: str, arguments: tuple[Any, ...]) -> None:
         _files.add(arguments[0])
 
 
-def tell() -> None:
-    """Print what was used since `begin`, as JSON."""
+def noted() -> Used:
+    """What was used since `begin`."""
     from scaleright.catalog import data_record
 
     modules = sorted(name for name in _modules if name in sys.modules)
     files = sorted(path for path in _files if not path.endswith((".py", ".pyc")))
-    told = {"modules": modules, "files": files, "tables": data_record().names}
-    sys.stdout.write(json.dumps(told))
+    return Used(tuple(modules), tuple(files), tuple(data_record().names))
