@@ -51,10 +51,10 @@ class _Process:
     def __init__(self, notebook: Any, job: Job, cells: Path, folder: Path, warm: bool):
         self.notebook, self.job, self.cell, self.since = notebook, job, 0, time.monotonic()
         self.connection, theirs = Pipe()
+        context: Any = get_context("forkserver" if warm else "spawn")
+        given = (theirs, notebook, job, cells, folder)
+        self._process = context.Process(target=_run, args=given)
         with theirs, _apart():
-            self._process = get_context("forkserver" if warm else "spawn").Process(
-                target=_run, args=(theirs, notebook, job, cells, folder)
-            )
             self._process.start()
 
     def outcome(self) -> Run | str | None:

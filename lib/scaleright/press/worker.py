@@ -79,7 +79,7 @@ class _Stream(io.TextIOBase):
 class _Display(DisplayPublisher):
     """Takes what is displayed."""
 
-    def publish(self, data: Mapping, metadata: Mapping | None = None, **_: Any) -> None:
+    def publish(self, data: Any, metadata: Any = None, *_: Any, **__: Any) -> None:
         self._validate_data(data, metadata)
         _shown.add_data("display_data", data, metadata)
 
