@@ -2,9 +2,9 @@
 
 `parameters` reads a chapter's parameter lines, `scenarios` the named cases of chapters, `execute`
 makes notebooks of both that a `pool` of processes runs, each by a `worker`, `staleness`
-decides which need it, `pages`, `pictures`, `downloads` and `status` make of the results what a
-reader sees, `site` renders and swaps, `notebooks` keeps the stored notebooks; `processes` sees to
-it that nothing outlives a build. This module holds what they share: where things lie in a book.
+decides which need it, `pages`, `pictures`, `start` and `status` make of the results what a reader
+sees, `site` renders and swaps, `build` does all of it; `processes` sees to it that nothing outlives
+a build. This module holds what they share: where things lie in a book.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ from scaleright.press.execute import ChapterError, Job, Run, load, parameterized
 from scaleright.press.processes import END_S, environment, workplace
 from scaleright.press.texts import declared
 
+_START_S = 600
+"""A guard: a process begins its first cell in seconds, and in a minute on a busy machine."""
 _LOOK_S = 5
 """How often the time is looked at that a cell has taken."""
 
@@ -74,9 +76,11 @@ class _Process:
 
     def late(self) -> str:
         """What to say of a cell that does not end; nothing if it may."""
-        if time.monotonic() - self.since < (most := execute.CELL_TIMEOUT_S):
+        most = execute.CELL_TIMEOUT_S if self.cell else _START_S
+        if time.monotonic() - self.since < most:
             return ""
-        return f"{self.job.label}: {self._place()} had not ended after {most:,} s"
+        where = f"{self._place()} had not ended" if self.cell else "its process had not begun"
+        return f"{self.job.label}: {where} after {most:,} s"
 
     def _place(self) -> str:
         codes = [cell.source for cell in self.notebook.cells if cell.cell_type == "code"]

@@ -7,6 +7,7 @@ cell it was; whether it ends, or ends its process, who started it sees to (see `
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import os
@@ -15,10 +16,13 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+import jsonschema_rs
 import nbformat
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
@@ -27,10 +31,52 @@ from traitlets.config import Config
 
 from scaleright.files import FileError
 from scaleright.outputs import VEGALITE_MIME
-from scaleright.press import PressError, used, vegalite
+from scaleright.press import PressError, execute
 from scaleright.press.execute import ChapterError, Job, Run, normalize, place_of, short
 from scaleright.press.processes import followed
 from scaleright.press.texts import tagged
+
+_SCHEMA = "vegalite/v6/schema/vega-lite-schema.json"
+
+
+@functools.cache
+def _validator() -> jsonschema_rs.Draft7Validator:
+    altair = find_spec("altair")  # not imported: that takes half a second
+    assert altair and altair.origin
+    schema = json.loads((Path(altair.origin).parent / _SCHEMA).read_text(encoding="utf-8"))
+    return jsonschema_rs.Draft7Validator(_quoted(schema))
+
+
+def _quoted(schema: Any) -> Any:
+    """A schema whose references are URIs: its definitions have names such as `Dict<number>`."""
+    if isinstance(schema, list):
+        return [_quoted(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: f"#{quote(part[1:])}" if key == "$ref" and isinstance(part, str) else _quoted(part)
+        for key, part in schema.items()
+    }
+
+
+def fault(spec: dict) -> str | None:
+    """What is wrong with a chart; None if nothing is.
+
+    >>> bars = {"mark": "bar", "data": {"values": []}}
+    >>> fault(bars), fault(bars | {"mark": "barr"}) is None
+    (None, False)
+    """
+    if _validator().is_valid(spec):
+        return None
+    import jsonschema
+    from altair.vegalite.v6.schema.core import Root
+
+    try:
+        Root.validate(spec)
+    except jsonschema.ValidationError as error:
+        return f"{error.json_path}: {error.message}"
+    return next(_validator().iter_errors(spec)).message
+
 
 OUTPUT_LIMIT = 10_000_000
 """Characters that a cell may show: ten times what a whole page may weigh."""
@@ -126,9 +172,7 @@ def _refuse_faults(job: Job, cells: Iterable[Any]) -> None:
         if output.get("name") == "stderr":
             said = f"wrote to stderr: {short(output.text.strip())}"
         elif chart := output.get("data", {}).get(VEGALITE_MIME):
-            said = (
-                wrong := vegalite.fault(chart)
-            ) and f"shows a chart that is no Vega-Lite: {short(wrong)}"
+            said = (wrong := fault(chart)) and f"shows a chart that is no Vega-Lite: {short(wrong)}"
         if said:
             raise ChapterError(f"{job.label}: {place_of(cell.execution_count, cell.source)} {said}")
 
@@ -141,7 +185,7 @@ def run(notebook: Any, job: Job, shell: InteractiveShell, connection: Connection
     ChapterError : a cell failed, wrote to stderr, or is the answer and shows nothing; names it.
     """
     start = time.perf_counter()
-    used.begin()
+    execute.begin()
     codes = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(codes, 1):
         place = place_of(number, cell.source)
@@ -161,7 +205,7 @@ def run(notebook: Any, job: Job, shell: InteractiveShell, connection: Connection
         if error := done.error_before_exec or done.error_in_exec:
             told = f"{type(error).__name__}: {short(str(error))}"
             raise ChapterError(f"{job.label}: {place}: {told}")
-    found = used.noted()
+    found = execute.noted()
     _refuse_faults(job, notebook.cells)
     if (cell := tagged(notebook.cells, "answer")) is not None and not cell.outputs:
         place = place_of(cell.execution_count, cell.source)
