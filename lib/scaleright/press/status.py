@@ -263,22 +263,14 @@ def ledger_page(book: Book) -> str:
 
 
 def _documents(documents: list[Document], lines: list[listing.Entry]) -> str:
-    heads = ("called here", "title", "by", "year", "claims", "hold")
-    numeric = ' class="sr-num"'
-    top = "".join(
-        f'<th scope="col"{numeric if i > 2 else ""}>{head}</th>' for i, head in enumerate(heads)
-    )
-    body = ""
+    heads, rows = ("called here", "title", "by", "year", "claims", "hold"), []
     for document in sorted(documents, key=lambda document: document.short):
         own = [line for line in lines if line.document == document]
         held = sum(line.finding.verdict in HOLD for line in own)
         title = f'<a href="{escape(document.url)}">{escape(document.title)}</a>'
-        cells = (title, escape(document.author), document.year, len(own), held)
-        body += f'<tr><th scope="row">{escape(document.short)}</th>' + "".join(
-            f"<td{numeric if i > 1 else ''}>{cell}</td>" for i, cell in enumerate(cells)
-        )
-        body += "</tr>"
-    return table_box("The five documents", top, body, keys=False)
+        called, author = escape(document.short), escape(document.author)
+        rows.append([called, title, author, str(document.year), str(len(own)), str(held)])
+    return _table("The five documents", heads, rows, [3, 4, 5])
 
 
 def _form(book: Book, lines: list[listing.Entry]) -> str:
@@ -290,10 +282,9 @@ def _form(book: Book, lines: list[listing.Entry]) -> str:
         "verdict": {name: name for name in listing.counts(lines)},
         "chapter": chapters,
     }
-    order = {"verdict": list(names["verdict"])}
     picked = ""
     for what in _FILTERS:
-        known = order.get(what) or sorted(names[what])
+        known = names[what] if what == "verdict" else sorted(names[what])
         options = "".join(
             f'<option value="{escape(name)}">{escape(names[what][name])}</option>' for name in known
         )
@@ -311,13 +302,11 @@ def _form(book: Book, lines: list[listing.Entry]) -> str:
 
 def _claims(book: Book, lines: list[listing.Entry]) -> str:
     top = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
-    known = set(book.chapters())
-    titles = {line.claim.chapter: _question(book, line.claim.chapter) for line in lines}
-    body = "\n".join(_row(line, titles, line.claim.chapter in known) for line in lines)
+    body = "\n".join(_row(line, book) for line in lines)
     return table_box("The ledger", top, body, keys=False)
 
 
-def _row(line: listing.Entry, titles: Mapping[str, str], linked: bool) -> str:
+def _row(line: listing.Entry, book: Book) -> str:
     claim, factor = line.claim, line.finding.factor
     values = (line.document.short, line.subject, line.finding.verdict, claim.chapter)
     told = "".join(
@@ -325,8 +314,8 @@ def _row(line: listing.Entry, titles: Mapping[str, str], linked: bool) -> str:
     )
     away = abs(math.log(factor)) if factor and factor > 0 else 0.0
     quoted = f"<q>{escape(line.words)}</q>" if line.words else ""
-    chapter = escape(titles[claim.chapter])
-    if linked:
+    chapter = escape(_question(book, claim.chapter))
+    if book.text(claim.chapter).is_file():
         chapter = f'<a href="../notebooks/{claim.chapter}.html">{chapter}</a>'
     cells = (
         escape(line.document.short),
