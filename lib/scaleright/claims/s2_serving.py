@@ -12,22 +12,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from scaleright import transformer
+from scaleright import market, transformer
 from scaleright.catalog import accelerator, fact, model, table
-from scaleright.chapters.model_routing.evidence import (
-    balanced_rate,
-    nested_mean,
-    recovered,
-    taught_odds,
-    usual_check,
-)
-from scaleright.claims.errors import (
-    inverse,
-    of_first_token,
-    of_first_token_by_chips,
-    of_lever,
-    of_ratio,
-)
+from scaleright.chapters.model_routing import evidence as routers
+from scaleright.claims import errors
 from scaleright.claims.verdicts import (
     Condition,
     Error,
@@ -57,16 +45,6 @@ from scaleright.inference.node_speed import Engines, node_speed
 from scaleright.inference.phases import step_seconds
 from scaleright.inference.serving import steady
 from scaleright.inference.slowdowns import interval
-from scaleright.market import (
-    STEADY,
-    TokenPrice,
-    api_price,
-    asked_tokens,
-    cost_factor,
-    electricity_price,
-    hour,
-    open_models,
-)
 from scaleright.power import draw
 from scaleright.units import HOURS_PER_DAY
 
@@ -92,7 +70,7 @@ def _served(name: str, requests: float, chips: int = 8, precision: str = "FP8"):
 
 def _two_engines(figure: str, *names: str) -> Error:
     """Of the ratio of two predicted figures, of two engines or of one at two loads."""
-    return of_ratio(*(interval(_served(name, 1.0).deployment, figure) for name in names))
+    return errors.of_ratio(*(interval(_served(name, 1.0).deployment, figure) for name in names))
 
 
 def _speed_error() -> Error:
@@ -109,7 +87,7 @@ def s2_300ms_large() -> Recomputed:
         for name in (LARGE, LARGEST)
         for requests in (1.0, 16.0)
     )
-    return span(waits, error=of_first_token())
+    return span(waits, error=errors.of_first_token())
 
 
 def s2_300ms_several() -> Recomputed:
@@ -117,7 +95,7 @@ def s2_300ms_several() -> Recomputed:
         _served(name, 16.0).ttft_s / _served(name, 16.0, least).ttft_s
         for name, least in ((SMALL, 1), (LARGE, 2))
     )
-    return span(ratios, error=of_first_token_by_chips())
+    return span(ratios, error=errors.of_first_token_by_chips())
 
 
 def s2_small_latency() -> Recomputed:
@@ -164,7 +142,7 @@ def s2_quantize_small() -> Recomputed:
     """
     seconds = lambda *of: _served("Llama-3.2-3B", *of).tpot_s
     left = (float(seconds(of, 1) / seconds(of, 1, "BF16")) for of in (1.0, 16.0))
-    return span(saved(left, inverse(of_lever())))
+    return span(saved(left, errors.inverse(errors.of_lever())))
 
 
 def s2_small_card() -> Recomputed:
@@ -210,7 +188,7 @@ def chips_left(levers: Iterable[str], **changed: Any) -> list[float]:
 
 def saved_by(*left: list[float]) -> Recomputed:
     """Chips that levers save [%], with the error of their speedup."""
-    return span(saved(left, inverse(of_lever())))
+    return span(saved(left, errors.inverse(errors.of_lever())))
 
 
 def s2_ladder() -> Recomputed:
@@ -232,7 +210,7 @@ def speedups(precision: str, sparse: float = 1.0) -> tuple[float, float]:
         return replace(service, matmul_speedup=sparse, deployment=engine)
 
     services = (of for batch in (None, 1) for of in _services(tpot_s=None, batch=batch))
-    return widened((each(quick(of)) / each(of) for of in services), of_lever())
+    return widened((each(quick(of)) / each(of) for of in services), errors.of_lever())
 
 
 def _losses(lever: str, largest: float) -> list[float]:
@@ -277,7 +255,7 @@ NEW = ("gpt-4.1", "claude-sonnet-4-0", "claude-opus-4-0")
 
 def _usd(name: str, tokens: tuple[float, float] = TOKENS) -> float:
     """Price of a request at the API [USD]."""
-    asked = asked_tokens(name)
+    asked = market.asked_tokens(name)
     return request_usd(*tokens, 0.0, asked["input"], asked["output"], asked["input"]).total
 
 
@@ -287,12 +265,12 @@ def _ways(tiers: list[Tier], reading: float) -> Iterator[tuple[str, Way, Way]]:
 
     reading : what a check costs [USD]
     """
-    usual, each = usual_check(), dict(enumerate(tiers))
+    usual, each = routers.usual_check(), dict(enumerate(tiers))
     for level in LEVELS:
         rates = [[success_rates()[name][level]] for name in TIERS]
-        of = Traffic([1.0], rates, nested_mean())
+        of = Traffic([1.0], rates, routers.nested_mean())
         for odds in (usual.low, usual.odds, usual.high):
-            rate = balanced_rate(odds)
+            rate = routers.balanced_rate(odds)
             check = Check(rate, 1 - rate, reading, 0.0)
             yield level, cascade(of, each, check), alone(of, len(tiers) - 1, tiers[-1])
 
@@ -312,7 +290,9 @@ def s2_routing_saves() -> Recomputed:
     found = []
     for level in LEVELS:
         small, large = (success_rates()[name][level] for name in ends)
-        curve = recovered(taught_odds().median(), small, large, nested_mean())
+        curve = routers.recovered(
+            routers.taught_odds().median(), small, large, routers.nested_mean()
+        )
         gap = (QUALITY * large - small) / (large - small)
         found.append(100 * routed_saving(curve.calls_at(gap), *map(_usd, ends)))
     usd = (fact(f"router_chat_{of}_usd") for of in ("small", "large"))
@@ -364,7 +344,7 @@ def s2_marginal_accuracy() -> Recomputed:
 
 def s2_serverless_low() -> Recomputed:
     """A day of a thousand requests at an API over a day of one rented accelerator [%]."""
-    rented = hour(CHIP).usd * HOURS_PER_DAY
+    rented = market.hour(CHIP).usd * HOURS_PER_DAY
     return span(100 * 1000.0 * _usd(name) / rented for name in TIERS[:2])
 
 
@@ -381,13 +361,17 @@ SIZES = (12e9, 15e9)
 
 
 def break_even(
-    name: str, price: TokenPrice, end: str = "best", like: str = "", contract: str = STEADY
+    name: str,
+    price: market.TokenPrice,
+    end: str = "best",
+    like: str = "",
+    contract: str = market.STEADY,
 ) -> list[float]:
     """Load at which a rented chip beats an API at each measured shape of request [%], by default
     under the contract of what runs around the clock; of a model that nobody measured, at those of
     another and at the predicted throughput.
     """
-    points, usd = operating_points(like or name, CHIP), hour(CHIP, contract).usd
+    points, usd = operating_points(like or name, CHIP), market.hour(CHIP, contract).usd
     points = points[points["flag"] == ""]
     asked = [getattr(kind, end) for kind in (price.input, price.output, price.cache_read)]
     lengths = points["input_tokens"].to_numpy(float), points["output_tokens"].to_numpy(float)
@@ -407,14 +391,14 @@ def _thirteen(end: str = "best", over: Iterable[float] | None = None) -> list[tu
     """Break-even of each model of about 13B with the error of the predicted speed [%], or of it
     over others.
     """
-    sold = open_models()
+    sold = market.open_models()
     found = []
     for row in sold[sold["companies"] >= 3].itertuples():
         if SIZES[0] <= float(transformer.parameters(model(row.model)).total) <= SIZES[1]:
-            loads = break_even(row.model, api_price(row.release), end, SMALL)
+            loads = break_even(row.model, market.api_price(row.release), end, SMALL)
             if over is not None:
                 loads = [100 * load / own for load, own in zip(loads, over, strict=True)]
-            error = inverse(interval(_predicted(row.model), "throughput"))
+            error = errors.inverse(interval(_predicted(row.model), "throughput"))
             found.append(widened(loads, error))
     return found
 
@@ -422,10 +406,10 @@ def _thirteen(end: str = "best", over: Iterable[float] | None = None) -> list[tu
 def s2_7b_load() -> Recomputed:
     points = operating_points(SMALL, CHIP)
     shapes = points[points["flag"] == ""][["input_tokens", "output_tokens"]]
-    by_the_hour = break_even(SMALL, api_price(SMALL), contract="on demand")
+    by_the_hour = break_even(SMALL, market.api_price(SMALL), contract="on demand")
     prompt, answer = shapes.iloc[by_the_hour.index(max(by_the_hour))]
     words = f"rented on demand, requests of {prompt:,.0f} tokens in and {answer:,.0f} out"
-    return span(break_even(SMALL, api_price(SMALL)), Condition(words, max(by_the_hour)))
+    return span(break_even(SMALL, market.api_price(SMALL)), Condition(words, max(by_the_hour)))
 
 
 def s2_13b_load() -> Recomputed:
@@ -477,7 +461,7 @@ def s2_offload_energy() -> Recomputed:
         joules = power.step_joules(single, reading, batch, 1000).total
         return 100 * joules / power.step_joules(pair, both, batch, 1000).total
 
-    error = of_ratio(power.interval(single), power.interval(pair))
+    error = errors.of_ratio(power.interval(single), power.interval(pair))
     return span(map(ratio, (1, FEW, MANY)), error=error)
 
 
@@ -485,8 +469,11 @@ def s2_watts_matter() -> Recomputed:
     """Electricity's part of what an hour of a busy rented chip costs, host and building included
     [%].
     """
-    kilowatts, pue = draw(CHIP, "serving").busy_watts / 1000, cost_factor("pue", "data center")
-    usd, rent = electricity_price("United States"), hour(CHIP)
+    kilowatts, pue = (
+        draw(CHIP, "serving").busy_watts / 1000,
+        market.cost_factor("pue", "data center"),
+    )
+    usd, rent = market.electricity_price("United States"), market.hour(CHIP)
     ends = ((usd.low, pue.low, rent.high), (usd.high, pue.high, rent.low))
     return span(100 * kilowatts * over * price / rented for price, over, rented in ends)
 
@@ -579,7 +566,7 @@ RECOMPUTED = {
     "S2-int8-loss": lambda: span(_losses("8-bit weights", 1e12)),
     "S2-escalation-saves": lambda: span(saved(way.usd / one.usd for _, way, one in _chains())),
     "S2-same-quality": lambda: span(100 * way.right / one.right for _, way, one in _chains()),
-    "S2-13b-over-7b": lambda: span(_thirteen(over=break_even(SMALL, api_price(SMALL)))),
+    "S2-13b-over-7b": lambda: span(_thirteen(over=break_even(SMALL, market.api_price(SMALL)))),
     "S2-ai-twh-low": lambda: _inference_twh(FORECAST[0]),
     "S2-ai-twh-high": lambda: _inference_twh(FORECAST[1]),
     "S2-93-study": lambda: span(saved(fact("gpt4_a100_low") / fact("gpt4_a100_high"))),

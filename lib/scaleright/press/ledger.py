@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 from scaleright.claims import listing
-from scaleright.claims.documents import Document
+from scaleright.claims.entries import Document
 from scaleright.claims.verdicts import HOLD
 from scaleright.outputs import table_box
 from scaleright.press import Book

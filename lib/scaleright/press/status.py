@@ -118,7 +118,7 @@ def ages(tables: dict[str, Dated]) -> list[list[str]]:
 def verdicts() -> tuple[list[str], list[list[str]]]:
     """The claims by verdict: the head, with the documents, and a row a verdict."""
     from scaleright.catalog import data_dir
-    from scaleright.claims.documents import documents
+    from scaleright.claims.entries import documents
     from scaleright.claims.listing import entries
     from scaleright.claims.verdicts import VERDICTS
 
