@@ -1,6 +1,6 @@
 """Published memory of training, by chip, against the bill of `training_memory`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from scaleright.training.memory import (
 from scaleright.transformer import parameters
 from scaleright.units import si, significant
 from scaleright.validation import checks
-from scaleright.validation.report import Kind
+from scaleright.validation.report import Kind, Problem, where
 
 SOFTWARE = {
     "megatron": MEGATRON,
@@ -148,6 +148,18 @@ def _predicted(row: dict) -> float:
     }[row["part"]]
 
 
+def _unfit(rows: pd.DataFrame) -> Iterator[Problem]:
+    """Layouts that are none, and memory that no chip has."""
+    yield from checks.of_each_run(_predicted)(rows)
+    largest = max(chip.memory_bytes or 0 for chip in catalog.accelerators().values())
+    yield from where(
+        rows,
+        rows["published_bytes"] > largest,
+        "published_bytes",
+        lambda row: f"{row.published_bytes:g} B is more than any chip holds, {largest:g} B",
+    )
+
+
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     records = rows.to_dict("records")
     predicted = np.array([_predicted(row) for row in records], dtype=float)
@@ -237,7 +249,7 @@ KIND = Kind(
     table="measured/memory",
     required=("model", "accelerators", "precision", "sequence", "global_batch", "published_bytes"),
     fill=_FILL,
-    check=lambda rows: checks.memory(rows, _predicted),
+    check=checks.staged(checks.basics, _unfit),
     judge=_judge,
     columns={"run": 36, "part": 13},
     figure=lambda _, value: si(value, "B"),

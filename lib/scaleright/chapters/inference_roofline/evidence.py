@@ -9,8 +9,7 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.formulas import lookup
 from scaleright.order import ordered
-from scaleright.validation.serving import SUBJECT, prompts, roofline
-from scaleright.validation.serving_cases import asked_rows, cases
+from scaleright.validation.serving import SUBJECT, asked_rows, cases, prompts, roofline
 
 SOURCE, TASKS = "mlenergy2026", ("chat", "gpqa")
 """Who timed each model at many batches, and in which tasks."""

@@ -15,8 +15,7 @@ from scaleright.charts import Display
 from scaleright.claims import stored
 from scaleright.costs.token_offers import Paid, ServingChoices, price_spans
 from scaleright.formulas import lookup
-from scaleright.validation.serving import SUBJECT
-from scaleright.validation.serving_cases import cases
+from scaleright.validation.serving import SUBJECT, cases
 
 # Published throughput of one model, beside what the model of serving says of each run
 
