@@ -546,6 +546,23 @@ SUBJECT = cross_validation.Subject(
 )
 
 
+def beside_predictions(rows: pd.DataFrame, label: str, figure: str) -> pd.DataFrame:
+    """Those published rows that determine a figure, with what was measured, what the stored
+    constants predict and what the plain roofline says of it: measured, predicted and roofline, in
+    the figure's unit.
+
+    label : words for where the rows stand
+    """
+    found, every = cases(rows, label, False, [figure])
+    kept = [not one.why for one in every]
+    known = [*compress(every, kept)]
+    return found[kept].assign(
+        measured=[one.value for one in known],
+        predicted=SUBJECT.stored(known),
+        roofline=[roofline(one) for one in known],
+    )
+
+
 def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
     """The table `serving_constants`, fitted anew to the book's measured runs.
 
