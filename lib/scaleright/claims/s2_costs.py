@@ -83,10 +83,8 @@ def s2_fourfold_context() -> Recomputed:
 
 
 def s2_kv_triples() -> Recomputed:
-    long, short = (
-        transformer.sequence_kv_bytes(model(LARGE), of) for of in (131_072, LONG_CONTEXT)
-    )
-    return point(long / short)
+    size = lambda context: transformer.sequence_kv_bytes(model(LARGE), context)
+    return point(size(131_072) / size(LONG_CONTEXT))
 
 
 def s2_context_dominates() -> Recomputed:
@@ -142,11 +140,9 @@ def data_center_ends() -> list[Ownership]:
 
 
 def s2_4090_rule_market() -> Recomputed:
-    rent, ends = market.hour(CARD), _owned_ends(CARD, "home", YEARS)
-    hours = (
-        terms.break_even_hours_per_day(usd)
-        for terms, usd in zip(ends, (rent.high, rent.low), strict=True)
-    )
+    rent, (cheap, dear) = market.hour(CARD), _owned_ends(CARD, "home", YEARS)
+    pairs = (cheap, rent.high), (dear, rent.low)
+    hours = (terms.break_even_hours_per_day(usd) for terms, usd in pairs)
     return span(at if at <= HOURS_PER_DAY else math.inf for at in hours)  # or never
 
 
@@ -160,12 +156,9 @@ def _home_builds(cards: int) -> Recomputed:
 
 def s2_h100_rule() -> Recomputed:
     rent = market.hour(CHIP)
+    terms = (Ownership.typical(CHIP, "data center", years=years) for years in (YEARS, None))
     for_two, for_life = (
-        [terms.break_even_hours_per_day(usd) for usd in (rent.usd, rent.low)]
-        for terms in (
-            Ownership.typical(CHIP, "data center", years=YEARS),
-            Ownership.typical(CHIP, "data center"),
-        )
+        [of.break_even_hours_per_day(usd) for usd in (rent.usd, rent.low)] for of in terms
     )
     return span(for_two, Condition("kept for its whole service life", for_life))
 
@@ -241,9 +234,8 @@ def _parts_usd_per_hour(end: int, years: float) -> float:
     """Clarifai's own server, upgrades and overhead per GPU and hour, written off over so many
     years; end 0 cheap, 1 dear.
     """
-    server, upgrade, overhead = (
-        stated_interval(f"S2-{of}")[end] for of in ("server-price", "cooling-upgrade", "overhead")
-    )
+    parts = "server-price", "cooling-upgrade", "overhead"
+    server, upgrade, overhead = (stated_interval(f"S2-{of}")[end] for of in parts)
     return (server + upgrade) / SERVER_CHIPS / (years * HOURS_PER_YEAR) + overhead
 
 
@@ -260,10 +252,8 @@ def s2_own_cheaper() -> Recomputed:
 def s2_multi_gpu_rent() -> Recomputed:
     """An owned server over a rented one, an hour, at the rent of what is taken for long [%]."""
     rent = market.hour(CHIP, "reserved").usd
-    full, few = (
-        [100 * usd / rent for usd in _owned_usd_per_hour(hours)] for hours in (HOURS_PER_DAY, 5.0)
-    )
-    return span(full, Condition("used five hours a day", few))
+    over = lambda hours: [100 * usd / rent for usd in _owned_usd_per_hour(hours)]
+    return span(over(HOURS_PER_DAY), Condition("used five hours a day", over(5.0)))
 
 
 def s2_hybrid_cheapest() -> Recomputed:
@@ -358,12 +348,9 @@ def _months(weeks: float) -> float:
 
 
 def s2_memory_share() -> Recomputed:
-    share = fact("data_center_share_of_memory_2026")
-    all_memory = Origin(
-        f"all memory of data centers, ordinary servers included: {share:.0f} %"
-        " (tomshardware2026memory)"
-    )
-    return looked_up(fact("hbm_share_of_dram_wafers_2026"), all_memory)
+    share = f"{fact('data_center_share_of_memory_2026'):.0f} % (tomshardware2026memory)"
+    every = Origin(f"all memory of data centers, ordinary servers included: {share}")
+    return looked_up(fact("hbm_share_of_dram_wafers_2026"), every)
 
 
 def s2_rack() -> Recomputed:
@@ -382,12 +369,11 @@ def s2_market_2034() -> Recomputed:
 
 
 def s2_depin_market() -> Recomputed:
-    usd = fact("depin_market_usd_2028")
-    every = Origin(
-        f"networks of every kind, from storage to wireless, as the ${usd / 1e12:.1f} trillion were"
-        " forecast (wef2025)"
+    usd = f"${fact('depin_market_usd_2028') / 1e12:.1f} trillion"
+    every = (
+        f"networks of every kind, from storage to wireless, as the {usd} were forecast (wef2025)"
     )
-    return span(0.0, fact("nvidia_data_center_usd_2025"), every)
+    return span(0.0, fact("nvidia_data_center_usd_2025"), Origin(every))
 
 
 def _scarce(over) -> Recomputed:
@@ -417,11 +403,9 @@ def s2_inference_share() -> Recomputed:
 
 def s2_cluster_use() -> Recomputed:
     """Against the 32 to 36 % of GPT-4's training in Clarifai's own words."""
-    at_work = fact("llama3_effective_training_time")
-    busy = Condition(
-        "time at work counted, not arithmetic done, as in the training of Llama 3", at_work, 100.0
-    )
-    return span(32.0, 36.0, busy, internal=True)
+    busy = "time at work counted, not arithmetic done, as in the training of Llama 3"
+    at_work = Condition(busy, fact("llama3_effective_training_time"), 100.0)
+    return span(32.0, 36.0, at_work, internal=True)
 
 
 def s2_quantization_saving() -> Recomputed:
@@ -460,11 +444,8 @@ def s2_mi400_4x() -> Recomputed:
 
 
 def s2_h200_4x() -> Recomputed:
-    new, old = (
-        (peak_16(name), accelerator(name).require("memory_bytes_per_s"))
-        for name in ("H200 SXM", CHIP)
-    )
-    return span(first / second for first, second in zip(new, old, strict=True))
+    memory = [accelerator(of).require("memory_bytes_per_s") for of in ("H200 SXM", CHIP)]
+    return span(peak_16("H200 SXM") / peak_16(CHIP), memory[0] / memory[1])
 
 
 def s2_h200_new() -> Recomputed:

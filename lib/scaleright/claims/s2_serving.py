@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 from scaleright import market, transformer
@@ -81,28 +81,23 @@ def _tokens_per_s(name: str, requests: float) -> float:
     return _served(name, requests).output_tokens_per_s
 
 
+def _tpot_s(*of: Any) -> float:
+    return float(_served(*of).tpot_s)
+
+
 def s2_300ms_large() -> Recomputed:
-    waits = (
-        1e3 * _served(name, requests).ttft_s
-        for name in (LARGE, LARGEST)
-        for requests in (1.0, 16.0)
-    )
+    waits = (1e3 * _served(*of).ttft_s for of in product((LARGE, LARGEST), (1.0, 16.0)))
     return span(waits, error=errors.of_first_token())
 
 
 def s2_300ms_several() -> Recomputed:
-    ratios = (
-        _served(name, 16.0).ttft_s / _served(name, 16.0, least).ttft_s
-        for name, least in ((SMALL, 1), (LARGE, 2))
-    )
+    pairs = (SMALL, 1), (LARGE, 2)
+    ratios = (_served(of, 16.0).ttft_s / _served(of, 16.0, least).ttft_s for of, least in pairs)
     return span(ratios, error=errors.of_first_token_by_chips())
 
 
 def s2_small_latency() -> Recomputed:
-    ratios = (
-        100 * _served(SMALL, requests).tpot_s / _served(LARGE, requests).tpot_s
-        for requests in (1.0, 16.0, 64.0)
-    )
+    ratios = (100 * _tpot_s(SMALL, of) / _tpot_s(LARGE, of) for of in (1.0, 16.0, 64.0))
     return span(ratios, error=_two_engines("TPOT", *PAIR))
 
 
@@ -114,16 +109,14 @@ def s2_batching_throughput() -> Recomputed:
 
 def s2_batching_tail() -> Recomputed:
     """Time of a token at 64 requests over that at four [%]."""
-    ratios = (100 * _served(name, 64.0).tpot_s / _served(name, 4.0).tpot_s for name in PAIR)
+    ratios = (100 * _tpot_s(name, 64.0) / _tpot_s(name, 4.0) for name in PAIR)
     return span(ratios, error=_two_engines("TPOT", SMALL, SMALL))
 
 
 def s2_sporadic_large() -> Recomputed:
     """Tokens a second for one request alone over those for 64 [%]."""
-    error = _speed_error()
-    large, small = (
-        100 * _tokens_per_s(name, 1.0) / _tokens_per_s(name, 64.0) for name in (LARGEST, SMALL)
-    )
+    error, alone = _speed_error(), lambda of: 100 * _tokens_per_s(of, 1.0) / _tokens_per_s(of, 64.0)
+    large, small = map(alone, (LARGEST, SMALL))
     return span(large, Condition("a small model", small, error=error), error=error)
 
 
@@ -140,17 +133,15 @@ def s2_quantize_small() -> Recomputed:
     """Time of a token that FP8 saves of a model of 3 billion parameters, of one and of 16 requests
     [%].
     """
-    seconds = lambda *of: _served("Llama-3.2-3B", *of).tpot_s
-    left = (float(seconds(of, 1) / seconds(of, 1, "BF16")) for of in (1.0, 16.0))
+    loads = (("Llama-3.2-3B", requests, 1) for requests in (1.0, 16.0))
+    left = (_tpot_s(*of) / _tpot_s(*of, "BF16") for of in loads)
     return span(saved(left, errors.inverse(errors.of_lever())))
 
 
 def s2_small_card() -> Recomputed:
     """Memory that a small model takes of an A10G, with one and with 16 requests [%]."""
-    card = deployed(SMALL, "A10G")
-    held = (
-        serving_memory(card, batch, CHAT.input_tokens + CHAT.output_tokens) for batch in (1, 16)
-    )
+    card, length = deployed(SMALL, "A10G"), CHAT.input_tokens + CHAT.output_tokens
+    held = (serving_memory(card, batch, length) for batch in (1, 16))
     return span(100 * float(of.total / card.chip.require("memory_bytes")) for of in held)
 
 
@@ -230,10 +221,8 @@ def s2_int4_loss() -> Recomputed:
 
 
 def s2_autoscale_idle() -> Recomputed:
-    calm, wild = (
-        100 * idle_share("Llama-3.3-70B", CHIP, trace, 1e6)
-        for trace in ("conversation", "code completion")
-    )
+    idle = lambda trace: 100 * idle_share("Llama-3.3-70B", CHIP, trace, 1e6)
+    calm, wild = map(idle, ("conversation", "code completion"))
     return point(wild, Condition("calm traffic, as conversation", calm))
 
 
@@ -511,10 +500,8 @@ def s2_images_miles() -> Recomputed:
     rows = table("measured/images")
     rows = rows[(rows["model"] == "stable-diffusion-xl-base-1.0") & (rows["accelerator"] == CHIP)]
     study = fact("sdxl_kg_co2e_per_1000_images") / fact("car_kg_co2e_per_mile")
-    least = Origin(
-        f"the least efficient model of a study of 2023: {study:.1f} miles (luccioni2024)"
-    )
-    return span(map(_image_miles, rows.itertuples()), least)
+    least = f"the least efficient model of a study of 2023: {study:.1f} miles (luccioni2024)"
+    return span(map(_image_miles, rows.itertuples()), Origin(least))
 
 
 def s2_93_carbon() -> Recomputed:
@@ -526,10 +513,9 @@ def s2_93_carbon() -> Recomputed:
     def left(end: str) -> Iterator[float]:
         chip, here = machine(CHIP, "serving", end), place(COUNTRY)
         for before, after in ((chip.life_years, chip.life_years), (1.0, 3.0)):
-            used, idle = (
-                Footprint.of(replace(chip, life_years=years), 1.0, share, here).carbon.total
-                for share, years in ((0.6, after), (0.2, before))
-            )
+            lives = (replace(chip, life_years=years) for years in (after, before))
+            both = zip(lives, (0.6, 0.2), strict=True)
+            used, idle = (Footprint.of(of, 1.0, share, here).carbon.total for of, share in both)
             yield used / idle
 
     return span(saved(map(left, ("low", "high"))))
@@ -539,15 +525,14 @@ def s2_small_chip() -> Recomputed:
     """Electricity of a small model on a T4, which holds it in INT8, over that of a large one on an
     H100, by arithmetic in INT8 and by bytes read [%].
     """
-    small, large = accelerator("T4"), accelerator(CHIP)
-    times = [
-        large.dense["int8"] / small.dense["int8"],
-        large.require("memory_bytes_per_s") / small.require("memory_bytes_per_s"),
-    ]
+    small, large = (
+        (of.dense["int8"], of.require("memory_bytes_per_s"))
+        for of in map(accelerator, ("T4", CHIP))
+    )
     sizes = [transformer.parameters(model(name)).total for name in PAIR]
     watts = [draw(name, "serving").chip_watts for name in ("T4", CHIP)]
-    less = float(sizes[0] / sizes[1])
-    return span(100 * less * hours * watts[0] / watts[1] for hours in times)
+    less, times = float(sizes[0] / sizes[1]), zip(large, small, strict=True)
+    return span(100 * less * (fast / slow) * watts[0] / watts[1] for fast, slow in times)
 
 
 def s2_renewable_site() -> Recomputed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from itertools import product
 from statistics import median
 
 from scaleright import transformer
@@ -92,10 +93,8 @@ def s3_inference_flop() -> Recomputed:
 
 
 def s3_extra_bytes() -> Recomputed:
-    number = transformer.bytes_per_parameter("FP32")
-    return point(
-        3 * number, Condition("an optimizer with one moment, or gradients not kept", 2 * number)
-    )
+    number, fewer = transformer.bytes_per_parameter("FP32"), "an optimizer with one moment, or"
+    return point(3 * number, Condition(f"{fewer} gradients not kept", 2 * number))
 
 
 def s3_cpu_hours() -> Recomputed:
@@ -165,10 +164,9 @@ def s3_power_doubles() -> Recomputed:
 
 
 def s3_card_trains() -> Recomputed:
-    frozen = "adapters, with the model itself frozen"
-    return point(
-        largest_trained(CARD, 0, 1), Condition(frozen, largest_trained(CARD, 0, 1, task="lora"))
-    )
+    adapters = largest_trained(CARD, 0, 1, task="lora")
+    frozen = Condition("adapters, with the model itself frozen", adapters)
+    return point(largest_trained(CARD, 0, 1), frozen)
 
 
 def s3_own_site() -> Recomputed:
@@ -230,11 +228,8 @@ def s3_weekly_growth() -> Recomputed:
 
 
 def s3_spike() -> Recomputed:
-    seen = [
-        fact(f"azure_week_{service}_{of}_peak_to_trough")
-        for service in ("code", "conversation")
-        for of in ("weekday", "weekend")
-    ]
+    days = product(("code", "conversation"), ("weekday", "weekend"))
+    seen = [fact(f"azure_week_{service}_{day}_peak_to_trough") for service, day in days]
     return span(seen, Condition("code completion on weekdays", max(seen)))
 
 

@@ -221,21 +221,14 @@ def _submissions(count: int) -> str:
     return f"{count} submission{'s' * (count != 1)}"
 
 
-def _claim(
-    cell: str,
-    printed: float,
-    decimals: int,
-    unit: str,
-    call: str,
-    inputs: str,
-    why: str,
-    missing: str = "",
-) -> Claim:
+def _claim(cell: str, printed: float, decimals: int, **told: str) -> Claim:
+    """The claim that a cell is; told : its other fields, what is missing if anything."""
     digits = len(f"{printed:.{decimals}f}".replace(".", "").lstrip("0"))
-    key, kind = "S4-" + re.sub("[^A-Za-z0-9.]+", "-", cell), ABSENT if missing else ""
-    return Claim(
-        key, "S4", "mlperf", cell, printed, printed, digits, unit, call, inputs, why, kind, missing
-    )
+    ends = {"low": printed, "high": printed, "digits": digits}
+    told = {"missing": "", "source": "S4", "chapter": "mlperf"} | told
+    told |= {"missing_kind": ABSENT if told["missing"] else ""}
+    key = "S4-" + re.sub("[^A-Za-z0-9.]+", "-", cell)
+    return Claim(id=key, statement=cell, **ends, **told)
 
 
 def _reason(account: Account | None, figure: str, unit: str) -> str:
@@ -310,11 +303,11 @@ def _result_cells(row, held: pd.DataFrame, most: int) -> Iterator[Cell]:
             f"{row.benchmark} {row.scenario}, {_kind(row)}: {figure}",
             getattr(row, column),
             decimals,
-            "chips" if figure == "chips" else unit,
-            f"mean over mlperf.results({ROUNDS})",
-            "mlperf_inference; s4_results",
-            f"average of {_submissions(len(held))} at hand",
-            missing,
+            unit="chips" if figure == "chips" else unit,
+            call=f"mean over mlperf.results({ROUNDS})",
+            inputs="mlperf_inference; s4_results",
+            why=f"average of {_submissions(len(held))} at hand",
+            missing=missing,
         )
         where = row.benchmark, _kind(row), row.scenario, figure
         yield _cell(where, right[place], reason, judge(claim, recomputed))
@@ -366,10 +359,10 @@ def _specification_cells(row, generation: list[str]) -> Iterator[Cell]:
             f"{_CALLED[quantity]} of {_kind(row)}",
             printed,
             0,
-            unit,
-            f"catalog.accelerator({row.accelerator!r})",
-            "accelerators; accelerator_specs; s4_specifications",
-            "the catalog's figure for one chip, dense",
+            unit=unit,
+            call=f"catalog.accelerator({row.accelerator!r})",
+            inputs="accelerators; accelerator_specs; s4_specifications",
+            why="the catalog's figure for one chip, dense",
         )
         for (text, factor), name in product([("", 1), *doubled], others):
             if claim.confirmed(*2 * (factor * _stated(name, quantity),)):
@@ -421,26 +414,18 @@ def printed(
 
 def figure_at_hand(benchmark: str, chip: str, scenario: str, figure: str) -> float:
     """What the submissions at hand give for a figure of the results; `chip` as in `cells`."""
-    asked = (benchmark, chip, scenario, figure)
-    return next(
-        c.recomputed
-        for c in judged()
-        if c.recomputed is not None and (c.benchmark, c.chip, c.scenario, c.figure) == asked
-    )
+    asked = benchmark, chip, scenario, figure
+    found = (c for c in judged() if (c.benchmark, c.chip, c.scenario, c.figure) == asked)
+    return next(c.recomputed for c in found if c.recomputed is not None)
 
 
 def _frame(found: Iterable[Cell]) -> pd.DataFrame:
-    rows = (
-        vars(c)
-        | {
-            "printed": c.finding.claim.low,
-            "unit": c.finding.claim.unit,
-            "verdict": c.finding.verdict,
-            "why": c.finding.line(),
-        }
-        for c in found
-    )
-    return pd.DataFrame(rows).drop(columns="finding")
+    rows = pd.DataFrame(map(vars, found))
+    judged = rows.pop("finding")
+    claims = {"printed": "low", "unit": "unit"}
+    told = {name: [getattr(of.claim, field) for of in judged] for name, field in claims.items()}
+    words = {"verdict": [of.verdict for of in judged], "why": [of.line() for of in judged]}
+    return rows.assign(**told, **words)
 
 
 def cells(benchmark: str | None = None) -> pd.DataFrame:
@@ -480,14 +465,8 @@ def reasons() -> pd.DataFrame:
     """How many cells of the MLPerf blog post's tables each reason explains, the most frequent
     first: reason, verdict, cells.
     """
-    return (
-        _frame(judged())
-        .groupby(["reason", "verdict"])
-        .size()
-        .sort_values(ascending=False, kind="stable")
-        .rename("cells")
-        .reset_index()
-    )
+    counted = _frame(judged()).groupby(["reason", "verdict"]).size().rename("cells")
+    return counted.sort_values(ascending=False, kind="stable").reset_index()
 
 
 GENERATED = lambda: tuple(cell.finding for cell in judged())
@@ -533,13 +512,8 @@ def _gains(benchmark: str) -> list[float]:
 
 
 def s4_coupling() -> Recomputed:
-    ratios = (
-        moe / dense
-        for of in BOTH
-        for moe, dense in zip(
-            *(_ratios(GB200, B200, name, of) for name in (R1, DENSE)), strict=True
-        )
-    )
+    sides = (_ratios(GB200, B200, name, *BOTH) for name in (R1, DENSE))
+    ratios = (moe / dense for moe, dense in zip(*sides, strict=True))
     sizes = [_printed_ratio(name, B200, GB200, figure="chips") for name in (R1, DENSE)]
     return span(ratios, Slip("systems of different size", sizes[0] / sizes[1]))
 
@@ -634,11 +608,8 @@ def _in_table(
 
 
 def s4_gptj_h200() -> Recomputed:
-    right = [
-        figure_at_hand(GPTJ, chip, "Offline", "per chip") / printed(GPTJ, chip)
-        for chip in (H200, H100)
-    ]
-    return span(_ratios(H200, H100, GPTJ), Slip(MIXED, right[0] / right[1]))
+    over = lambda chip: figure_at_hand(GPTJ, chip, "Offline", "per chip") / printed(GPTJ, chip)
+    return span(_ratios(H200, H100, GPTJ), Slip(MIXED, over(H200) / over(H100)))
 
 
 def _memory_types() -> float:
