@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from scaleright.claims import ledger
-from scaleright.claims.documents import documents, named
+from scaleright.claims.entries import documents, named
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "lib" / "scaleright"
