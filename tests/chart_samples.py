@@ -1,7 +1,5 @@
 """What tests of charts share: a small case, charts of every form, and what Vega makes of them."""
 
-from __future__ import annotations
-
 import json
 import re
 from types import SimpleNamespace

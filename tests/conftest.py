@@ -2,8 +2,6 @@
 kernels that ignore the user's profile.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import os

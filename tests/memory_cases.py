@@ -1,7 +1,5 @@
 """Training runs whose memory is computed, by name and at random."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 from scaleright import catalog
 from scaleright.training.layout import Layout, TrainingRun

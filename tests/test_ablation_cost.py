@@ -1,7 +1,5 @@
 """What experiments cost and decide."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Build, buy or call an API: every way to serve a workload, and the tree's branch."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

@@ -2,8 +2,6 @@
 there is no number.
 """
 
-from __future__ import annotations
-
 import html
 import re
 

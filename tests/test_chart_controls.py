@@ -1,7 +1,5 @@
 """Live controls: numbers, answers and sentences that follow them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """Sentences, tables and charts of quantities: said once, read by Python and by the page."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """How charts and tables say things: numbers alike in Python and in the page, colors, tables."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Charts as Python and Vega draw them; what the browser does is in tests/pages."""
 
-from __future__ import annotations
-
 import json
 import re
 

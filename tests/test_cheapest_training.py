@@ -2,8 +2,6 @@
 batch with which a run comes to the same loss for least.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

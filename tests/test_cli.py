@@ -2,8 +2,6 @@
 wrong.
 """
 
-from __future__ import annotations
-
 import errno
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Which cloud: every way to pay, with all that it costs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

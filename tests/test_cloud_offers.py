@@ -1,7 +1,5 @@
 """Offers as candidates of a page: the same least month as by listing after listing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -2,8 +2,6 @@
 each aim, published clusters, and what is refused.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

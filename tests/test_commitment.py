@@ -1,7 +1,5 @@
 """What must be true of commitments, of spot capacity, and of a job that is interrupted."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -2,8 +2,6 @@
 ranking.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given

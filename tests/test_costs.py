@@ -1,7 +1,5 @@
 """What must be true of renting, owning and breaking even."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from types import SimpleNamespace

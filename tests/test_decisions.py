@@ -2,8 +2,6 @@
 with cases where the source's rule differs.
 """
 
-from __future__ import annotations
-
 import pytest
 from ownership_samples import CARD
 from scaleright.chapters.buy_or_rent.model import deployment, source_branch

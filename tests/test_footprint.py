@@ -1,7 +1,5 @@
 """What must be true of footprints: parts sum, they move the right way, bad places are refused."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Units, element-wise operations, ranges and the registry of formulas."""
 
-from __future__ import annotations
-
 import math
 
 import altair as alt

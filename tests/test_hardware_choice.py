@@ -1,7 +1,5 @@
 """Which accelerator: the cheapest chip that does the work, and what the rule's criteria say."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

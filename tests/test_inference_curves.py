@@ -2,8 +2,6 @@
 browser alike.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scaleright import catalog

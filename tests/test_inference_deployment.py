@@ -2,8 +2,6 @@
 formats of its parts; its memory.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 step, and published steps.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 balance of a chip, claims on latency.
 """
 
-from __future__ import annotations
-
 import math
 import signal
 from pathlib import Path

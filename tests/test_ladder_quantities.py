@@ -1,7 +1,5 @@
 """The ladder as quantities: what the page climbs is what the library climbs."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 from types import SimpleNamespace

@@ -2,8 +2,6 @@
 wrong case is refused.
 """
 
-from __future__ import annotations
-
 import functools
 import signal
 from pathlib import Path

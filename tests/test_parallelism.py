@@ -2,8 +2,6 @@
 stands beside it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

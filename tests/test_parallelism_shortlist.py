@@ -1,7 +1,5 @@
 """Layouts that a page weighs: at its own case the best of all, elsewhere close to it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from types import SimpleNamespace

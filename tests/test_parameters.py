@@ -2,8 +2,6 @@
 was meant.
 """
 
-from __future__ import annotations
-
 import shutil
 from datetime import date
 from pathlib import Path

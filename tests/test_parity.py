@@ -2,8 +2,6 @@
 reader's browser.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

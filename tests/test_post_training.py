@@ -2,8 +2,6 @@
 published.
 """
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """What must be true of the price of arithmetic, memory, bandwidth and energy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Candidates as rows: a page and Python take the best of the same ones."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

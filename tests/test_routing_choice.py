@@ -2,8 +2,6 @@
 is said where nothing is good enough.
 """
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

@@ -2,8 +2,6 @@
 words of the parameters.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How far what nobody knows moves where renting meets an API: what is set has no spread."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from scaleright.costs.serving import Serving, break_even_range

@@ -2,8 +2,6 @@
 the best of them cheaper, and each is what its own chapter says of it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Prices of tokens in the committed tables, and one's own cost beside them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Memory of a training step: published figures, and what must hold of any layout."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np

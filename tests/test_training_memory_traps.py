@@ -1,7 +1,5 @@
 """Memory of a training step: the mistakes of other tools are not made here."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np

@@ -2,8 +2,6 @@
 many as a mask.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The search finds every layout that keeps the rules and fits, and the best of them, at once."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 shape.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How sure one chip is cheaper than another: what both have in common cancels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Expressions as Vega itself computes them, without a chart around them."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Mapping, Sequence
