@@ -35,9 +35,7 @@ from scaleright.decisions.plan_parts import chance
 from scaleright.decisions.plan_workload import Workload
 from scaleright.market import BEST, Hosts
 from scaleright.ops import INFINITY
-from scaleright.parameters import validate
 from scaleright.press import Book
-from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
 
 BOOK = Book(Path(__file__).resolve().parents[1])
@@ -253,18 +251,3 @@ def test_the_branch_is_that_of_the_document(hours, chips, sensitive, several):
     case = (hours, 36.0, chips, sensitive, several)
     live = given("hours", hours), 36.0, given("chips", chips), given("kept", sensitive), several
     assert str(source_branch(*live).value) == of_the_document(*case)
-
-
-@pytest.mark.parametrize(
-    "values, match",
-    [
-        ({"data": "may not leave", "regions": "several"}, "rule out"),
-        ({"data": "never"}, "may not leave"),
-        ({"budget_usd": 0.0}, "budget_usd"),
-        ({"workload": "chat_70b"}, "a hospital"),
-        ({"pace_tokens_per_s": 150.0, "model": "Llama-3.1-405B"}, "tokens a second"),
-    ],
-)
-def test_bad_input_of_the_page_is_refused_before_work(values, match):
-    with pytest.raises(ValueError, match=match):
-        validate(declared("plan", BOOK), values)

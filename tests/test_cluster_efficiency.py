@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scaleright import catalog, quantity
 from scaleright.chapters.cluster_efficiency.evidence import judged, judged_clusters
 from scaleright.chapters.cluster_efficiency.model import LEVEL, ClusterDoubts, Curve
-from scaleright.claims import ledger
 from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, WAYS, grid_of
 from scaleright.costs.platforms import FREE, goodput, mtbf_hours
 from scaleright.costs.pretraining import reliability, run_chip_hours
@@ -371,8 +370,3 @@ def test_a_checkpoint_rarer_than_failures_is_refused_with_the_best_interval():
 def test_a_job_that_keeps_nothing_names_the_most_chips_that_keep_more():
     with pytest.raises(ValueError, match="chips keep more"):
         require_checkpoints(65536, (500.0, 1800.0, 7200.0), 0.0)
-
-
-def test_claims_on_clusters_are_recomputed():
-    found = ledger.findings("cluster_efficiency")
-    assert len(found)

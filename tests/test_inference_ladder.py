@@ -3,7 +3,6 @@ chapter's headline.
 """
 
 import math
-import signal
 from dataclasses import replace
 from functools import reduce
 from itertools import permutations
@@ -13,8 +12,7 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from scaleright import catalog, cli
-from scaleright.claims import ledger, verdicts
+from scaleright import catalog
 from scaleright.decisions.inference_ladder import inference_ladder, rungs_of_source
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
@@ -24,7 +22,7 @@ from scaleright.inference.lengths import Load, Speculation
 from scaleright.inference.levers import LEVERS, by_order, climb
 from scaleright.inference.nodes import engines_like, fastest
 from scaleright.inference.splits import reads_apart
-from scaleright.press import Book, execute
+from scaleright.press import Book
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 NAMES = [name for names in rungs_of_source().values() for name in names]
@@ -234,33 +232,3 @@ def test_what_cannot_be_served_is_refused_with_the_best_there_is():
         groups(service("DeepSeek-V3", "A100 SXM 80GB"))
     with pytest.raises(LookupError, match="8-bit weights"):
         climb(service(), ["8 bit weights"])
-
-
-def test_claims_on_the_levers_are_judged():
-    judged = {finding.claim.id: finding.verdict for finding in ledger.findings("inference_ladder")}
-    assert judged["S2-ladder"] == judged["S2-pooling-after"] == verdicts.OFF
-    assert judged["S2-int8-loss"] == verdicts.REPRODUCED
-    assert judged["S2-sparse-matmul"] == judged["S2-sparse-latency"] == verdicts.TRACED
-    assert judged["S2-int4-loss"] == verdicts.CONDITIONAL
-    assert judged["S2-speedup"] == judged["S3-bits-served"] == verdicts.UNDECIDED
-
-
-@pytest.mark.parametrize(
-    "wrong, said",
-    [
-        ("batching=dynamic", "batching = 'dynamic'"),
-        ("requests_per_s=0", "requests_per_s = 0"),
-        ("together=2", "together = 2"),
-        ("model=Llama-3.1-71B", "Llama-3.1-70B"),
-        ("accelerator=H100", "H100 SXM"),
-        ("allowed_loss=60", "allowed_loss"),
-    ],
-)
-def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monkeypatch):
-    monkeypatch.setattr(execute, "run_all", lambda *_: pytest.fail("a chapter ran"))
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.chdir(BOOK.root)
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["run", "inference_ladder", "-p", wrong])
-    assert caught.value.code
-    assert said in capsys.readouterr().err

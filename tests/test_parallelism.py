@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from scaleright import catalog, units
 from scaleright.chapters.parallelism.model import ACCEPTS, SOURCE, parallelism_selector, source_rule
-from scaleright.claims import ledger, verdicts
 from scaleright.decisions.parallelism_playbook import (
     SOURCE_WORDS,
     STRATEGIES,
@@ -17,10 +16,8 @@ from scaleright.decisions.parallelism_playbook import (
     strategy,
     words,
 )
-from scaleright.parameters import ParameterError, validate
 from scaleright.press import Book
 from scaleright.press.execute import answer
-from scaleright.press.texts import declared
 from scaleright.training.layout import TrainingRun
 
 BOOK = Book(Path(__file__).resolve().parents[1])
@@ -151,28 +148,3 @@ def test_the_headline_of_the_chapter_is_the_librarys():
     seconds = verdict.numbers[verdict.what.removesuffix(" parallelism")][0]
     assert f"over 256 H100 SXM by {verdict.what}. {units.duration(seconds)} a step" in said
     assert f"The layout is {verdict.reasons[0].partition(': ')[0]}." in said
-
-
-def test_claims_on_splitting_are_judged():
-    judged = {finding.claim.id: finding.verdict for finding in ledger.findings("parallelism")}
-    assert len(judged) == 19 and judged["S2-pipeline-busy"] == verdicts.REPRODUCED
-    assert judged["S2-exceeds-split"] == judged["S2-pipeline-latency"] == verdicts.UNDECIDED
-    assert judged["S2-hybrid-throughput"] == verdicts.REPRODUCED  # 67 to 100 %, 1.49 times wide
-    assert judged["S2-data-linear"] == verdicts.UNDECIDED  # runs on more chips err by as much
-    assert judged["S2-model-latency"] == verdicts.OFF
-
-
-@pytest.mark.parametrize(
-    "wrong, said",
-    [
-        ({"chips": 0}, "chips = 0"),
-        ({"global_batch": -1}, "global_batch = -1"),
-        ({"precision": "FP7"}, "FP8"),
-        ({"model": "Llama-3.1-71B"}, "Llama-3.1-70B"),
-        ({"sequence": 1e9}, "sequence"),
-        ({"network_gb_per_s": 0}, "network_gb_per_s = 0"),
-    ],
-)
-def test_a_wrong_case_of_the_chapter_is_refused_before_anything_runs(wrong, said):
-    with pytest.raises(ParameterError, match=said):
-        validate(declared("parallelism", BOOK), wrong)
