@@ -132,11 +132,9 @@ def test_each_branch_follows_the_money_whatever_the_rule_says(
 def test_the_least_worst_regret_need_not_be_the_best_bet():
     verdict = ab.architecture_bets(BETS, 0.05, 0.0, 0.6)
     worst = {name: verdict.numbers[f"{name}, worst regret"][0] for name in BETS.index}
-    assert (
-        verdict.what == "B300"
-        and min(worst, key=worst.get) == "GB300"
-        and worst["GB300"] == pytest.approx(0.3)
-    )
+    assert verdict.what == "B300"
+    assert min(worst, key=worst.get) == "GB300"
+    assert worst["GB300"] == pytest.approx(0.3)
     assert "above 25 % odds of mixtures GB300 is cheaper" in verdict.reasons
 
 
@@ -162,10 +160,8 @@ def test_rates_are_of_one_round_and_give_the_gains_that_mlperf_gives():
             ab.matched_rates(bet, rival, benchmark, scenario),
             mlperf.gain(bet, rival, benchmark, scenario),
         )
-        assert (
-            rates[bet] / rates[rival] == pytest.approx(gain.value)
-            and rates.name[0] == gain.rounds[-1]
-        )
+        assert rates[bet] / rates[rival] == pytest.approx(gain.value)
+        assert rates.name[0] == gain.rounds[-1]
 
 
 def test_what_does_not_meet_is_refused_with_what_does():

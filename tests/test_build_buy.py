@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import defaults, quantities
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from scaleright.chapters.buy_or_rent.model import source_branch as of_the_document
@@ -41,26 +41,15 @@ from scaleright.quantity import evaluate, given
 BOOK = Book(Path(__file__).resolve().parents[1])
 MODELS = ["Llama-3.3-70B", "Llama-3.1-8B"]
 CHIPS = ["B200", "H100 SXM", "MI325X", "RTX PRO 6000"]
-CASE = {
+CASE = defaults("plan") | {
     "model": MODELS[0],
     "accelerator": CHIPS[0],
-    "trace": "conversation",
-    "requests_per_day": 1e6,
-    "peak_to_mean": 1.4,
-    "pace_tokens_per_s": 30.0,
-    "ttft_s": 2.0,
-    "spare_engines": 0,
     "contract": "reserved",
-    "data": "may leave",
-    "regions": "one",
-    "region": "United States",
-    "owned": "none",
-    "owned_chips": 0,
 }
 
 
 def ways_of(chips: list[str]) -> ServiceWays:
-    case = SimpleNamespace(**{name: given(name, value) for name, value in CASE.items()})
+    case = quantities(CASE)
     return ServiceWays.of(case, DayChoices.of(MODELS, chips), chips, Hosts(MODELS))
 
 
@@ -174,7 +163,7 @@ def test_the_page_decides_as_the_command_does(servers, other):
 def test_the_page_says_what_has_to_give_as_the_command_does(other):
     """The same changes with the same numbers, the least first."""
     asked = CASE | {"accelerator": BEST, "contract": BEST} | other
-    case = SimpleNamespace(**{name: given(name, value) for name, value in asked.items()})
+    case = quantities(asked)
     tables, hosts = DayChoices.of(MODELS, [*served_on()]), Hosts(MODELS)
     ways = ServiceWays.of(case, tables, [*served_on()], hosts)
     own = plan_service.own_plan(case, ways, tables, hosts)

@@ -125,9 +125,7 @@ def test_a_tornado_moves_each_input_in_the_graph_of_the_result(live, case, unit)
 
 def test_a_sentence_has_another_where_it_does_not_hold(live, case, unit):
     shown = charts.sentence(
-        "A unit costs {unit:usd}.",
-        provided=unit > 0,
-        otherwise="{case.chip} makes none.",
+        "A unit costs {unit:usd}.", provided=unit > 0, otherwise="{case.chip} makes none."
     )
     assert str(shown) == "A unit costs $0.20."
     parts = re.findall(r'data-sr-when="(!?)\w+"( hidden)?', shown.markup)

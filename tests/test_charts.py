@@ -22,9 +22,7 @@ from scaleright.ranges import Ends
 
 def test_an_output_is_valid_names_no_host_and_carries_its_alternative(live):
     shown = charts.show(
-        bar_chart(USD * live.given.price),
-        alt="Two bars & their <cost>.",
-        name="costs",
+        bar_chart(USD * live.given.price), alt="Two bars & their <cost>.", name="costs"
     )
     bundle = shown._repr_mimebundle_()
     cell = nbformat.v4.new_code_cell(
@@ -106,10 +104,7 @@ def test_words_at_the_foot_of_a_line_stay_inside_the_plot_and_above_each_other(p
     )
     drawn = vl_convert.vegalite_to_svg(
         charts.show(chart, alt="A line and two rules.").bundle[VEGALITE_MIME]
-        | {
-            "width": 300,
-            "autosize": "pad",
-        }
+        | {"width": 300, "autosize": "pad"}
     )
     found = {
         word: (side, float(x), float(y))
@@ -166,16 +161,11 @@ def test_a_boundary_names_the_areas_there_are_and_holds_the_readers_case(names, 
     chart = boundary(("hours", 0, 24), ("USD", 1, 10), CURVES[names], here=HERE[spot], kind="usd")
     drawn = vl_convert.vegalite_to_svg(
         charts.show(chart, alt="A plane in two parts.").bundle[VEGALITE_MIME]
-        | {
-            "width": 300,
-            "autosize": "pad",
-        }
+        | {"width": 300, "autosize": "pad"}
     )
     assert not re.search("NaN|undefined|Infinity", drawn)
-    assert (
-        set(re.findall(r'font-weight="bold"[^>]*>([^<]+)<', drawn)) == set(names.split())
-        and "your case" in drawn
-    )
+    assert set(re.findall(r'font-weight="bold"[^>]*>([^<]+)<', drawn)) == set(names.split())
+    assert "your case" in drawn
     width, height = (
         float(size) for size in re.search(r'width="(\d+)" height="(\d+)"', drawn).groups()
     )
@@ -241,9 +231,8 @@ def test_the_staircase_goes_through_what_nothing_beats_and_names_it():
         vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"}),
         re.DOTALL,
     )[1]
-    assert (
-        stairs.count("L") + stairs.count("H") + stairs.count("V") == 4
-    )  # three steps: over and down, twice
+    # three steps: over and down, twice
+    assert stairs.count("L") + stairs.count("H") + stairs.count("V") == 4
 
 
 @given(

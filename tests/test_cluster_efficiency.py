@@ -3,10 +3,10 @@ each aim, published clusters, and what is refused.
 """
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import defaults, quantities
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, quantity
@@ -38,33 +38,17 @@ MODEL, CHIP = "Llama-3.1-70B", "H100 SXM"
 tokens = st.floats(1e9, 1e14)
 batches = st.floats(1e5, 1e9)
 shares = st.floats(0.01, 0.95)
-CASE = {
-    "model": MODEL,
-    "accelerator": CHIP,
-    "tokens": 15e12,
-    "chips": 1024,
+CASE = defaults("cluster_efficiency") | {
     "batch": FREE,
     "precision": "BF16",
-    "tuning": "typical",
-    "deadline_days": 120.0,
-    "value_usd_per_day": 50_000.0,
-    "paid": "rent",
-    "contract": "on demand",
-    "seller": "median",
     "rent_usd_per_hour": 2.5,
-    "checkpoint_minutes": 0.0,
-    "law": "Zhang 2024",
-    "critical_batch": 0.0,
-    "shared_load": 0.0,
-    "shared_chips": 65536.0,
-    "job_days": 3.0,
 }
 
 
 @pytest.fixture(scope="module")
 def case():
     values = CASE | reliability()
-    return SimpleNamespace(**{name: quantity.given(name, of) for name, of in values.items()})
+    return quantities(values)
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,8 @@
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
+import cases
 import numpy as np
 import pytest
 from hypothesis import given
@@ -176,7 +176,7 @@ def chosen(name: str = "H100 SXM", setting: str = "data center"):
     values = {"accelerator": name, "setting": setting, **doubt.usual_terms()[setting]}
     values |= market.sold_chips(name)[name] | {"rent_usd_per_hour": 0.0, "hours_per_day": 5.0}
     values |= {"contract": "on demand", "seller": "median"}
-    case = SimpleNamespace(**{name: quantity.given(name, of) for name, of in values.items()})
+    case = cases.quantities(values)
     return case, doubt.chip_terms(name), market.Hours([name]).rents(case).hour
 
 

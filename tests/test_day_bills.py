@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+from cases import defaults, quantities
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import quantity
 from scaleright.chapters.load_of_a_day.evidence import shapes
 from scaleright.chapters.load_of_a_day.simulated import DayCase, day_simulated, peak_with, peaks
 from scaleright.costs.day_bills import (
@@ -26,28 +25,11 @@ from scaleright.press import Book
 from scaleright.press.texts import declared
 
 BOOK = Book(Path(__file__).resolve().parents[1])
-USUAL = {
-    "model": "Llama-3.3-70B",
+USUAL = defaults("load_of_a_day") | {
     "accelerator": "H100 SXM",
-    "trace": "conversation",
-    "requests_per_day": 1e6,
-    "peak_to_mean": 1.4,
-    "pace_tokens_per_s": 30.0,
-    "ttft_s": 2.0,
     "scaling": BASE,
-    "startup_minutes": 10.0,
-    "least_engines": 1,
-    "spare_engines": 0,
-    "waiting_share": 0.0,
     "cached_share": 0.0,
-    "prefixes": "what fits",
     "contract": "reserved",
-    "seller": "median",
-    "rent_usd_per_hour": 0.0,
-    "interruptions_per_day": 1.0,
-    "growth_per_month": 0.05,
-    "price_change_per_year": 0.0,
-    "budget_usd_per_year": 250_000.0,
 }
 
 
@@ -61,9 +43,7 @@ def at(tables):
     """The bill of a day, of the usual case but for some parameters."""
 
     def bill_of(**other):
-        case = SimpleNamespace(
-            **{name: quantity.given(name, value) for name, value in (USUAL | other).items()}
-        )
+        case = quantities(USUAL | other)
         fleet = tables.fleet(case)
         return day_bill(fleet, tables.hours.rents(case), case), case
 

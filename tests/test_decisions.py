@@ -84,15 +84,11 @@ def test_impossible_questions_are_refused():
 
 
 def test_the_rule_reads_as_the_document_says():
-    assert (
-        source_rule(3, 24) == "rent"
-        and source_rule(5, 24) == "buy"
-        and source_rule(5, 12) == "rent"
-    )
-    assert (
-        source_rule(12, 24, bursts=True) == "hybrid"
-        and source_rule(12, 24, accelerators=4) == "rent"
-    )
+    assert source_rule(3, 24) == "rent"
+    assert source_rule(5, 24) == "buy"
+    assert source_rule(5, 12) == "rent"
+    assert source_rule(12, 24, bursts=True) == "hybrid"
+    assert source_rule(12, 24, accelerators=4) == "rent"
     assert source_branch(5, 24, 1, False, False) == "buy"
 
 

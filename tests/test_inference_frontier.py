@@ -25,9 +25,8 @@ def front():
 
 def test_no_point_of_a_front_beats_another_in_both(front):
     for _, points in front.groupby("accelerator"):
-        assert (np.diff(points["interactivity"]) < 0).all() and (
-            np.diff(points["tokens_per_s_per_chip"]) > 0
-        ).all()
+        assert (np.diff(points["interactivity"]) < 0).all()
+        assert (np.diff(points["tokens_per_s_per_chip"]) > 0).all()
 
 
 def test_each_point_of_a_front_is_an_operating_point(front):
@@ -38,9 +37,8 @@ def test_each_point_of_a_front_is_an_operating_point(front):
             CHAT,
             row["concurrency"],
         )
-        assert point.tpot_s == pytest.approx(row["tpot_s"]) and point.ttft_s == pytest.approx(
-            row["ttft_s"]
-        )
+        assert point.tpot_s == pytest.approx(row["tpot_s"])
+        assert point.ttft_s == pytest.approx(row["ttft_s"])
         assert point.output_tokens_per_s_per_chip == pytest.approx(row["tokens_per_s_per_chip"])
         assert point.watts_per_chip == pytest.approx(row["watts_per_chip"])
         assert row["joules_per_token"] == pytest.approx(
@@ -63,21 +61,17 @@ def test_a_front_is_above_every_layout(front):
 
 def test_targets_cut_the_front_and_newer_chips_lead_it(front):
     quick = frontier(LLAMA, CHAT, ["H100 SXM", "H200 SXM", "B200"], tpot_s=0.015, ttft_s=0.5)
-    assert (
-        (quick["tpot_s"] <= 0.015).all()
-        and (quick["ttft_s"] <= 0.5).all()
-        and 0 < len(quick) < len(front)
-    )
+    assert (quick["tpot_s"] <= 0.015).all()
+    assert (quick["ttft_s"] <= 0.5).all()
+    assert 0 < len(quick) < len(front)
     most = quick.groupby("accelerator")["tokens_per_s_per_chip"].max()
     assert most["B200"] > most["H200 SXM"] > most["H100 SXM"]
 
 
 def test_tensor_parallelism_stays_in_a_fabric_and_experts_spread():
     found = layouts(DEEPSEEK, H100, "FP8", CHAT)
-    assert (
-        found.tensor.max() == 8
-        and (found.tensor * found.pipeline * found.attention_data <= 64).all()
-    )
+    assert found.tensor.max() == 8
+    assert (found.tensor * found.pipeline * found.attention_data <= 64).all()
     assert ((found.expert == 1) | (found.expert == found.tensor * found.attention_data)).all()
     assert (layouts(LLAMA, H100, "FP8", CHAT, tensor=2).tensor == 2).all()
 
@@ -121,10 +115,8 @@ def test_what_no_configuration_meets_is_refused_with_the_best():
 
 def test_every_chip_that_can_serve_is_on_the_front():
     front = frontier(LLAMA, CHAT)
-    assert (
-        front["accelerator"].nunique() > 30
-        and front.drop(columns=["usd_per_hour", "tokens_per_usd"]).notna().all().all()
-    )
+    assert front["accelerator"].nunique() > 30
+    assert front.drop(columns=["usd_per_hour", "tokens_per_usd"]).notna().all().all()
 
 
 def test_waits_are_those_of_the_queue_of_many_servers():
@@ -160,9 +152,8 @@ def test_waves_of_a_finite_run():
     load = Load(128, 512)
     full = offline(FOUR, load, 1000, 500)
     assert full.requests_per_s == pytest.approx(offline(FOUR, load, 500, 500).requests_per_s)
-    assert (
-        offline(FOUR, load, 501, 500).requests_per_s < 0.85 * full.requests_per_s
-    )  # a wave for one request
+    # a wave for one request
+    assert offline(FOUR, load, 501, 500).requests_per_s < 0.85 * full.requests_per_s
     assert offline(FOUR, load, 100_000, 500).requests_per_s == pytest.approx(
         full.requests_per_s, rel=1e-9
     )

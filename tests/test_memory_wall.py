@@ -4,14 +4,14 @@ wrong case is refused.
 
 import functools
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+from cases import quantities
 from scaleright import catalog
 from scaleright.architecture import chosen
 from scaleright.press import Book
 from scaleright.press.execute import answer
-from scaleright.quantity import at, evaluate, given
+from scaleright.quantity import at, evaluate
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, fewest_ranks, training_memory
 from scaleright.units import si
@@ -69,7 +69,7 @@ def test_the_bill_of_a_chosen_model_is_the_librarys_own_at_any_case():
         "recompute": 2,
         "task": "pretrain",
     }
-    case = SimpleNamespace(**{name: given(name, value) for name, value in at_first.items()})
+    case = quantities(at_first)
     decoders = {name: shape for name, shape in catalog.models().items() if shape.causal}
     run = TrainingRun(
         chosen(decoders, case.model), None, case.ranks, case.sequence, 1e9, task=case.task

@@ -52,9 +52,9 @@ BRANCHES = [
 def test_each_branch_is_reached_by_what_is_computed(run, expected, rule):
     verdict = parallelism_selector(run)
     chosen = verdict.what.removesuffix(" parallelism")
-    assert (
-        chosen in expected and verdict.rule == rule == source_rule(run) and verdict.source == SOURCE
-    )
+    assert chosen in expected
+    assert verdict.rule == rule == source_rule(run)
+    assert verdict.source == SOURCE
     times = {name: value for name, (value, unit) in verdict.numbers.items() if unit == "s a step"}
     assert times[chosen] <= 1.02 * min(times.values())
     assert verdict.agrees == (chosen in ACCEPTS[rule])
@@ -111,24 +111,20 @@ def test_the_playbook_computes_what_the_source_calls_high_and_low():
     best = contenders(SMALL)
     for name, row in table.iterrows():
         layout, memory, step, count = best[name]
-        assert (
-            strategy(layout) == name and row["layout"] == words(layout) and row["layouts"] == count
-        )
-        assert (
-            row["memory_bytes"] == pytest.approx(float(memory.total))
-            and row["latency_s"] <= float(step.total) * 1.01
-        )
+        assert strategy(layout) == name
+        assert row["layout"] == words(layout)
+        assert row["layouts"] == count
+        assert row["memory_bytes"] == pytest.approx(float(memory.total))
+        assert row["latency_s"] <= float(step.total) * 1.01
     assert table["slower_by"].min() == 0 and table["ways"].to_dict()["hybrid"] >= 2
     assert table.loc["pipeline", "slower_by"] > table.loc["data", "slower_by"]
 
 
 def test_no_time_is_given_for_what_does_not_fit():
     table = playbook(SEVEN)
+    assert not table.loc["data", "fits"]
     assert (
-        not table.loc["data", "fits"]
-        and table.loc["data", ["tokens_per_s_per_chip", "mfu", "latency_s", "slower_by"]]
-        .isna()
-        .all()
+        table.loc["data", ["tokens_per_s_per_chip", "mfu", "latency_s", "slower_by"]].isna().all()
     )
     assert (
         table.loc["data", "memory_bytes"]

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from cases import defaults
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright.catalog import accelerators, model, table
@@ -19,15 +20,7 @@ from scaleright.costs.post_training import (
     rollout_seconds,
     round_seconds,
 )
-from scaleright.decisions.post_training import (
-    APART,
-    BEHIND,
-    LORA,
-    METHODS,
-    TURNS,
-    Tables,
-    job,
-)
+from scaleright.decisions.post_training import APART, BEHIND, LORA, METHODS, TURNS, Tables, job
 from scaleright.decisions.post_training_choice import first_fit
 from scaleright.decisions.post_training_evidence import flop_beside, judged_runs, real_runs, refit
 from scaleright.market import recent_hour
@@ -38,25 +31,10 @@ from scaleright.training.layout import TrainingRun
 from scaleright.training.search import search
 
 CHIP = "H100 SXM"
-CASE = {
-    "model": "Llama-3.1-8B",
-    "reward_model": "Llama-3.1-8B",
-    "method": "ppo",
-    "trained": "all weights",
-    "lora_rank": 32,
-    "chips": 16,
+CASE = defaults("rlhf_cost") | {
     "sharing": TURNS,
-    "rollout_chips": 16,
-    "rollout_precision": "BF16",
     "rounds": 100,
-    "prompts": 128,
-    "answers_each": 4,
-    "passes": 1,
     "minibatches": 4,
-    "prompt_tokens": 400,
-    "answer_tokens": 300,
-    "length_spread": 0.5,
-    "most_tokens": 1024,
     "labels": 30_000,
 }
 

@@ -47,9 +47,7 @@ def test_every_rule_is_used_by_a_chapter():
 
 
 REFUSED = {
-    "ablation_cost": {
-        "model=OLMo-2-7B, run_on=1/7 chip": "nearest",
-    },
+    "ablation_cost": {"model=OLMo-2-7B, run_on=1/7 chip": "nearest"},
     "architecture_bets": {
         "bet=B300": "rival = 'B300': the same twice",
         "bet=A100 SXM 80GB": "bet = 'A100 SXM 80GB': ",
@@ -58,9 +56,7 @@ REFUSED = {
             "does not serve gpt-oss-120b in NVFP4; nearest: MXFP4"
         ),
     },
-    "buy_or_rent": {
-        "accelerator=TPU v2": "give chip_usd",
-    },
+    "buy_or_rent": {"accelerator=TPU v2": "give chip_usd"},
     "economics_stack": {
         "accelerator=RTX 4090": "H100 SXM",
         "people=-1": "people",
@@ -84,9 +80,7 @@ REFUSED = {
             "admit other chips"
         ),
     },
-    "hardware_radar": {
-        "benchmark=whisper, scenario=Server": "allowed: Offline",
-    },
+    "hardware_radar": {"benchmark=whisper, scenario=Server": "allowed: Offline"},
     "inference_ladder": {
         "precision=FP8, accelerator=A100 SXM 80GB": "in FP8; nearest: INT8",
         (
@@ -161,18 +155,10 @@ REFUSED = {
         "model=Llama-3.1-405B, chips=64, accelerator=H100 SXM": "chips = 64: .*nearest",
         "rent_usd_per_hour=2": "that of one accelerator: name it",
     },
-    "pretraining_records": {
-        "benchmark=GPT-3 175B, round=v5.1": "v4.0, v4.1",
-    },
-    "rlhf_cost": {
-        "rent_usd_per_hour=2": "name it",
-    },
-    "scaling_math": {
-        "rent_usd_per_hour=24": "8-chip node it is 3 a chip",
-    },
-    "serving_accuracy": {
-        "source=InferenceX, figure=energy": "time per token",
-    },
+    "pretraining_records": {"benchmark=GPT-3 175B, round=v5.1": "v4.0, v4.1"},
+    "rlhf_cost": {"rent_usd_per_hour=2": "name it"},
+    "scaling_math": {"rent_usd_per_hour=24": "8-chip node it is 3 a chip"},
+    "serving_accuracy": {"source=InferenceX, figure=energy": "time per token"},
     "sustainability": {
         "model=GPT-3 175B": "model with measured energy",
         "precision=NVFP4": "does not serve Llama-3.1-70B in NVFP4",
@@ -188,12 +174,8 @@ REFUSED = {
         "pace_tokens_per_s=290": "the fastest writes 1",
         "accelerator=H100 SXM, precision=NVFP4": "nearest that works: precision = INT4",
     },
-    "training_accuracy": {
-        "source=torchtitan, kind=experts": "for it: all, dense",
-    },
-    "vendor_claims": {
-        "older_precision=FP8": "gpt-oss-120b in FP8; nearest: MXFP4",
-    },
+    "training_accuracy": {"source=torchtitan, kind=experts": "for it: all, dense"},
+    "vendor_claims": {"older_precision=FP8": "gpt-oss-120b in FP8; nearest: MXFP4"},
 }
 """By chapter, cases that are refused, as the command line has them, and what is said of each."""
 

@@ -79,9 +79,8 @@ def test_many_fits_in_one_broadcast_are_each_of_them_alone():
     together = _residuals(many[..., None], logs)
     for k in range(7):
         alone = _residuals(many[:, k, None], logs)
-        assert np.array_equal(together[0][k], alone[0]) and np.array_equal(
-            together[1][:, k], alone[1]
-        )
+        assert np.array_equal(together[0][k], alone[0])
+        assert np.array_equal(together[1][:, k], alone[1])
 
 
 def test_the_bootstrap_spreads_as_published(draws):
@@ -118,10 +117,8 @@ def test_the_published_interval_would_take_hundreds_of_thousands_of_runs(draws):
     assert 4e5 < needed < 7e5
     stalled = sl.stalled_bootstrap(sl.points(), sl.published("Hoffmann 2022, approach 3"), 100)
     narrow = np.percentile(stalled.size_exponent, [10, 90])
-    assert (
-        narrow[1] - narrow[0] < 0.005
-        and narrow[0] - 0.005 < original.low < original.high < narrow[1] + 0.005
-    )
+    assert narrow[1] - narrow[0] < 0.005
+    assert narrow[0] - 0.005 < original.low < original.high < narrow[1] + 0.005
 
 
 def test_chinchilla_was_about_compute_optimal_and_gpt_3_was_not(law):

@@ -76,9 +76,8 @@ def test_halving_the_load_less_than_doubles_the_price_of_an_owned_token(
         tokens.owned_usd_per_million_tokens(fixed, speed, share, **power)
         for share in (load, load / 2)
     )
-    assert half.fixed_usd == pytest.approx(
-        2 * full.fixed_usd
-    ) and half.idle_power_usd == pytest.approx(2 * full.idle_power_usd)
+    assert half.fixed_usd == pytest.approx(2 * full.fixed_usd)
+    assert half.idle_power_usd == pytest.approx(2 * full.idle_power_usd)
     assert half.working_power_usd == pytest.approx(full.working_power_usd, abs=1e-9 * full.total)
 
 
