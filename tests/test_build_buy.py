@@ -142,8 +142,9 @@ def test_owned_chips_pay_the_power_of_their_region(ways):
 )
 def test_the_page_decides_as_the_command_does(servers, other):
     """The same way, on the same accelerator, at the same price."""
-    ways, case = servers, CASE | {"accelerator": BEST, "contract": BEST} | other
-    name, usd, sure, chip = evaluate([*ways.best, ways.sureness, ways.taken.case.accelerator], case)
+    asked = {"accelerator": BEST, "contract": BEST} | other
+    case, wanted = CASE | asked, [*servers.best, servers.sureness, servers.taken.case.accelerator]
+    name, usd, sure, chip = evaluate(wanted, asked)
     names = ("model", "requests_per_day", "trace", "data", "region", "pace_tokens_per_s")
     names += ("peak_to_mean", "owned", "owned_chips")
     of = {of: case[of] for of in names if of in case and case[of] != "none"}

@@ -276,21 +276,10 @@ def test_the_stated_range_covers_nine_draws_in_ten(draws, law):
     "call, words",
     [
         (
-            lambda: sl.loss(0.0, 1e9, E=1.8, A=400, B=400, alpha=0.3, beta=0.3),
-            ("parameters = 0", "above 0"),
-        ),
-        (
-            lambda: sl.compute_optimal_parameters(-1.0, **REPLICATION.terms),
-            ("flop = -1", "above 0"),
-        ),
-        (lambda: sl.effective(1e9, -1e9, 15.0), ("unique = -1e+09", "above 0")),
-        (lambda: sl.equivalent_tokens(1e12, 0.0), ("price_ratio = 0", "above 0")),
-        (
             lambda: sl.cheapest_for_life(1.5, 0.0, REPLICATION),
             ("loss = 1.5", "above the law's floor of 1.817"),
         ),
         (lambda: sl.bootstrap(sl.points(), REPLICATION, 0), ("draws = 0", "2 or more")),
-        (lambda: sl.lifetime(7e9, 2e12, -1.0), ("lifetime_tokens = -1", "0 or more")),
         (
             lambda: sl.fit(sl.points().drop(columns="loss")),
             ("no column 'loss'", "parameters, tokens, loss"),
