@@ -1,7 +1,7 @@
 """The rules that parameters cells name: which values go together.
 
 A rule takes the values of the parameters that it is called with, in their order, and raises where
-they do not go together; whose values they are, `parameters.rules.Rule.refusal` says. Rules are
+they do not go together; whose values they are, `Rule.refusal` of `parameters` says. Rules are
 asked before a chapter runs, so they look things up and search nothing for long, and import what
 they need when called. `parameters` finds one by its name: the room of a rule that a chapter does
 not name is not loaded for it.
