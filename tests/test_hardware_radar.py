@@ -10,16 +10,14 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from chapter_cells import shared
+from chapter_cells import BOOK, shared
 from scaleright import catalog, market, mlperf
 from scaleright.chapters.hardware_radar import evidence
 from scaleright.chapters.hardware_radar import model as hardware
-from scaleright.chapters.hardware_radar.page import dots, polygons, standing
 from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.quantity import evaluate
 
 LLAMA = ("llama2-70b", "Offline")
-EVEN = (1.0,) * 5
 
 
 @pytest.fixture(scope="module")
@@ -262,10 +260,9 @@ def test_stand_ins_are_judged_against_every_measurement():
     assert energy["off"].median() < speed["off"].median()
 
 
-def test_charts_leave_a_missing_axis_open_and_draw_far_points_at_the_edge(cells):
-    asked = cells.case, cells.work, cells.on, cells.points
-    for draw in (polygons, dots):
-        assert "isFinite(datum._value)" in str(draw(*asked).bundle)
-    assert "max(0, min(10.0, datum._value))" in str(polygons(*asked).bundle)
-    shown = standing(cells.lead, cells.low, cells.high)
-    assert "datum._to - datum._from < 5.0" in str(shown.bundle)
+def test_charts_leave_a_missing_axis_open_and_draw_far_points_at_the_edge():
+    shown = BOOK.notebook("hardware_radar").read_text()
+    assert (
+        shown.count("isFinite(datum._value)") > shown.count("max(0, min(10.0, datum._value))") > 0
+    )
+    assert "datum._to - datum._from < 5.0" in shown

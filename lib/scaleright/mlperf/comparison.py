@@ -501,10 +501,9 @@ def gain(
             f" {divisors[none[0]]:g}; where nobody lists a rent, set one"
         )
     rates = _rates(metric, rows)
-    here = ((rates["benchmark"] == benchmark) | (entry(rates) == benchmark)) & (
-        rates["scenario"] == scenario
-    )
-    found = _gains(rates[here], divisors, metric, statistic, [pair])
+    rates = rates[(rates["benchmark"] == benchmark) | (entry(rates) == benchmark)]
+    rates = rates[rates["scenario"] == scenario]
+    found = _gains(rates, divisors, metric, statistic, [pair])
     if found.empty:
         matched(*pair, benchmark, scenario, rows=rows)  # refuses two without a common round
         for name in pair:
