@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from scaleright import catalog, cli, press
-from scaleright.press import build, datacheck, site, status
+from scaleright.press import datacheck, site, status
 from scaleright.press.pool import Pool
 from scaleright.validation import kinds
 
@@ -58,7 +58,7 @@ def test_help_imports_nothing_that_takes_time():
 
 @pytest.mark.processes
 def test_what_a_build_begins_and_renders_with_imports_no_tables_and_no_charts():
-    modules = "build, pages, status, worker"
+    modules = "pages, site, status, worker"
     code = f"import sys; from scaleright.press import {modules}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pandas", "altair"} & set(done.stdout.split())
@@ -193,7 +193,7 @@ def test_a_full_disk_is_said_in_one_line(scaleright, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device", "html.next/index.html")
 
-    monkeypatch.setattr(build, "_run", lambda *_: None)
+    monkeypatch.setattr(site, "_run", lambda *_: None)
     monkeypatch.setattr(site, "build", full)
     code, _, err = scaleright("book")
     assert (
@@ -207,7 +207,7 @@ def test_an_interruption_ends_with_its_own_exit_code(scaleright, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(build, "_run", interrupted)
+    monkeypatch.setattr(site, "_run", interrupted)
     code, _, err = scaleright("book")
     assert code == 130 and "interrupted; the last good site is as it was" in err
 
