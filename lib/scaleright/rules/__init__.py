@@ -16,7 +16,7 @@ ROOMS = {
     "together": "different some_weight",
     "catalog": "decoder computes of_a_cluster within_context trains",
     "energy": "made powered metered energy_told",
-    "benchmarks": "submitted ran on_radar meet bets_meet",
+    "benchmarks": "submitted ran on_radar have_common_round bets_have_common_rounds",
     "prices": "listed plausible_rent priced priced_if_rented both_rented for_sale hosted sold_as"
     " owned_at rented_or_owned on_the_market committed",
     "training": "splits pretrains holds gets_done keeps_work shared_by meets_deadline",
