@@ -2,8 +2,6 @@
 kernels that ignore the user's profile.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import os
@@ -130,11 +128,7 @@ def _is_long(item: pytest.Item) -> bool:
     return item.nodeid.startswith(_LONG) or bool(runs)
 
 
-_REPLACING = (
-    "tests/test_own_",
-    "tests/test_serving_properties.py",
-    "tests/test_site_is_built.py",
-)
+_REPLACING = ("tests/test_own_", "tests/test_serving_properties.py", "tests/test_site_is_built.py")
 """Tests that replace something of the library, or add models to it, without `monkeypatch`."""
 
 

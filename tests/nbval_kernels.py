@@ -9,8 +9,6 @@ has found, so that each finding is computed once; in one that does not, they fin
 those of `make cold` do every night.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -7,8 +7,6 @@ again when its own module has changed. What has passed is kept in `_build/green.
 is not there, or whose record says nothing, runs.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

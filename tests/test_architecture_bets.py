@@ -2,8 +2,6 @@
 what MLPerf says of S4's thesis.
 """
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """What the package declares is what it imports."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

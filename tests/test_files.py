@@ -2,8 +2,6 @@
 door where people give one; and nothing that is no file is written over.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -82,9 +82,8 @@ def test_waves_of_a_finite_run():
     load = Load(128, 512)
     full = offline(FOUR, load, 1000, 500)
     assert full.requests_per_s == pytest.approx(offline(FOUR, load, 500, 500).requests_per_s)
-    assert (
-        offline(FOUR, load, 501, 500).requests_per_s < 0.85 * full.requests_per_s
-    )  # a wave for one request
+    # a wave for one request
+    assert offline(FOUR, load, 501, 500).requests_per_s < 0.85 * full.requests_per_s
     assert offline(FOUR, load, 100_000, 500).requests_per_s == pytest.approx(
         full.requests_per_s, rel=1e-9
     )

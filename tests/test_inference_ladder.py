@@ -2,8 +2,6 @@
 fleets that they leave.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import permutations
 from statistics import NormalDist

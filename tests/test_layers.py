@@ -1,7 +1,5 @@
 """The library's imports go one way, as the contract in pyproject.toml draws its layers."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

@@ -2,8 +2,6 @@
 it, and what follows from it follows the contract.
 """
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

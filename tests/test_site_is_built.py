@@ -1,7 +1,5 @@
 """The site of this very book, which the tests of `pages` then open in a browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from scaleright.press import Book

@@ -1,7 +1,5 @@
 """Sweeps on a network: a scheduler that asks for a key answers who holds it, as the README says."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

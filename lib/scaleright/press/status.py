@@ -20,7 +20,7 @@ from pathlib import Path
 
 from scaleright import __version__
 from scaleright.claims import listing
-from scaleright.claims.documents import Document
+from scaleright.claims.entries import Document
 from scaleright.claims.verdicts import HOLD
 from scaleright.outputs import table_box
 from scaleright.parameters import show
@@ -125,7 +125,7 @@ def ages(tables: dict[str, Dated]) -> list[list[str]]:
 def verdicts() -> tuple[list[str], list[list[str]]]:
     """The claims by verdict: the head, with the documents, and a row a verdict."""
     from scaleright.catalog import data_dir
-    from scaleright.claims.documents import documents
+    from scaleright.claims.entries import documents
     from scaleright.claims.listing import entries
     from scaleright.claims.verdicts import VERDICTS
 

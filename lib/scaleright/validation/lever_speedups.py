@@ -16,7 +16,7 @@ from scaleright.inference.lengths import Load, Speculation
 from scaleright.inference.nodes import static_rate
 from scaleright.inference.serving import steady
 from scaleright.inference.splits import DEGREES
-from scaleright.validation.serving_cases import asked_rows, cases
+from scaleright.validation.serving import asked_rows, cases
 
 PAIR = ["model", "accelerator", "accelerators", "task", "max_sequences"]
 """What two runs of ML.ENERGY share that differ in the format of their weights."""
