@@ -174,7 +174,7 @@ def test_an_installed_package_is_read_and_what_is_built_goes_where_one_is(
     monkeypatch.chdir(here := tmp_path_factory.mktemp("elsewhere"))
     found = press.Book.find()
     assert found.root == book.root and found.chapters() == ["tiny"]
-    assert (found.build, found.kernels) == (here / "_build", here)
+    assert (found.build, found.workdir) == (here / "_build", here)
     assert scaleright("parameters", "tiny")[0] == 0
     for command in (["book"], ["notebooks"], ["pdf"], ["data", "refresh", "--from", "."]):
         code, out, err = scaleright(*command)

@@ -106,7 +106,7 @@ def notebooks_(jobs: int | None, check: bool) -> None:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Write the executed notebook here (takes a kernel, and longer).",
+    help="Write the executed notebook here (runs every cell, which takes longer).",
 )
 def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     """Run CHAPTER on your case and print its answer."""

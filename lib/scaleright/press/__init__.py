@@ -78,7 +78,7 @@ class Book:
         return (Path.cwd() if self.installed else self.root) / "_build"
 
     @property
-    def kernels(self) -> Path:
+    def workdir(self) -> Path:
         """Folder in which the cells of chapters run."""
         return Path.cwd() if self.installed else self.root / "notebooks"
 
