@@ -1,7 +1,5 @@
 """Every script of benchmarks/ runs, at a small size; how fast it is, is never judged here."""
 
-from __future__ import annotations
-
 import csv
 import importlib
 import importlib.util

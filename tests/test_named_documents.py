@@ -2,8 +2,6 @@
 never as a key or as "the source".
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

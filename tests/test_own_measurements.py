@@ -2,8 +2,6 @@
 predicted.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

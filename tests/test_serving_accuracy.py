@@ -118,10 +118,8 @@ def test_other_tools_answers_are_as_they_were_run():
     cases = tools[tools["case"].str.startswith("llama2-70b")].set_index(
         ["tool", "case", "quantity"]
     )["value"]
-    assert (
-        len(cases) == 24
-        and cases["AIConfigurator", "llama2-70b/8-h100/batch 128", "decode step"] == 0.02036
-    )
+    assert len(cases) == 24
+    assert cases["AIConfigurator", "llama2-70b/8-h100/batch 128", "decode step"] == 0.02036
     assert (
         tools[tools["case"] == "serving speed"].set_index("tool")["value"]["llm-analysis"] == 4800
     )
@@ -130,9 +128,8 @@ def test_other_tools_answers_are_as_they_were_run():
 def test_a_reason_is_looked_for_by_runs_that_exist():
     """Every pattern names runs of the tables, so that none is left over from an older one."""
     runs = judged()["run"] + " gap"
-    assert len(REASONS) >= 5 and all(
-        runs.str.contains(pattern.replace("(", "(?:")).any() for pattern in REASONS
-    )
+    assert len(REASONS) >= 5
+    assert all(runs.str.contains(pattern.replace("(", "(?:")).any() for pattern in REASONS)
 
 
 def test_a_publication_without_a_figure_says_which_it_has():

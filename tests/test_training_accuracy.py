@@ -2,8 +2,6 @@
 tools' as they were run.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -7,7 +7,8 @@ which inputs, and why it differs stands in `data/claims.csv` beside the claim.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
@@ -34,18 +35,21 @@ from scaleright.decisions.routing import Check, Tier, Traffic, Way, alone, casca
 from scaleright.decisions.routing_tiers import LEVELS, VERDICT_TOKENS, success_rates
 from scaleright.footprint import Footprint, busy_hours, machine, place
 from scaleright.inference import power
+from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.fleet import Service, groups
+from scaleright.inference.fleet import groups_at_pace
 from scaleright.inference.formats import published_losses
+from scaleright.inference.ladder import SOFTWARE, STATE, Fleet, Ladder, sparse_slowdowns
 from scaleright.inference.lengths import Load
-from scaleright.inference.levers import climb
 from scaleright.inference.measured import operating_points
 from scaleright.inference.memory import serving_memory
 from scaleright.inference.node_speed import Engines, node_speed
+from scaleright.inference.nodes import continuous_rate, engines_like, static_rate
 from scaleright.inference.phases import step_seconds
 from scaleright.inference.serving import steady
-from scaleright.inference.slowdowns import interval
+from scaleright.inference.slowdowns import interval, slowdowns
 from scaleright.power import draw
+from scaleright.quantity.graph import value_of
 from scaleright.units import HOURS_PER_DAY
 
 CHIP = "H100 SXM"
@@ -154,27 +158,55 @@ def s2_one_gpu_latency() -> Recomputed:
 # Levers: what quantization, sparsity, batching, caching and pooling save
 
 
-def _services(**changed: Any) -> list[Service]:
+ASKED = Load(1150, 210, input_cv=1.0, output_cv=1.0)
+"""Lengths about as wide as those of published conversations."""
+NO_LIMIT_S = 1e3
+"""A time of a token that no engine takes [s]."""
+ENGINES = ((SMALL, CHIP), (LARGE, "B200"))
+
+
+def _fleets(**changed: Any) -> list[Fleet]:
     """Models on chips as many serve them: BF16 in vLLM, four services of two variants, peaks of
-    three times the mean, many groups; lengths about as wide as those of published conversations.
+    three times the mean, many groups.
     """
     usual: dict[str, Any] = {
+        "precision": "BF16",
+        "load": ASKED,
+        "tpot_s": 0.05,
+        "long_tokens": 0.0,
+        "ttft_s": math.inf,  # none is promised
+        "continuous": True,
+        "batch": 1.0,
+        "requests_per_s": 1000.0,
         "peak_to_mean": 3.0,
         "together": 0.3,
         "services": 4,
         "variants": 2,
         "prefix_share": 0.5,
-        "tpot_s": 0.05,
+        "repeated_share": 0.0,
+        "allowed_loss": 0.01,
     } | changed
-    load = Load(1150, 210, input_cv=1.0, output_cv=1.0)
-    engines = (deployed(*of, software="vLLM 0.17.0") for of in ((SMALL, CHIP), (LARGE, "B200")))
-    return [Service(engine, load, 1000.0, **usual) for engine in engines]
+    return [Fleet(model=of, smaller=of, accelerator=on, **usual) for of, on in ENGINES]
 
 
-def chips_left(levers: Iterable[str], **changed: Any) -> list[float]:
+def chips_left(levers: Sequence[str], **changed: Any) -> list[float]:
     """Chips that levers leave of those without them [1]."""
-    paths = (climb(service, list(levers)) for service in _services(**changed))
-    return [rungs[-1].chips / rungs[0].chips for rungs in paths]
+    paths = (
+        Ladder(of, [of.model], [of.accelerator], levers, fixed=True).steps
+        for of in _fleets(**changed)
+    )
+    return [float(value_of(steps[-1].chips / steps[0].chips)) for steps in paths]
+
+
+def chips_left_apart(tpot_s: float) -> list[float]:
+    """Chips that groups of their own which read prompts leave of those without them [1]."""
+    left = []
+    for fleet in _fleets(tpot_s=tpot_s):
+        engine = deployed(fleet.model, fleet.accelerator, software=SOFTWARE, kv_precision="BF16")
+        asked, state = (engine, tpot_s, slowdowns(engine), ASKED), dict.fromkeys(STATE, 0.0)
+        together, apart = (fleet.chips(groups_at_pace(*asked, of), state) for of in (False, True))
+        left.append(min(apart / together, 1.0))
+    return left
 
 
 def saved_by(*left: list[float]) -> Recomputed:
@@ -184,24 +216,29 @@ def saved_by(*left: list[float]) -> Recomputed:
 
 def s2_ladder() -> Recomputed:
     names = [name for rung in rungs_of_source().values() for name in rung]
-    return saved_by(chips_left(names), chips_left(names, batch=8))
+    return saved_by(chips_left(names), chips_left(names, continuous=False, batch=8.0))
 
 
-def speedups(precision: str, sparse: float = 1.0) -> tuple[float, float]:
+def speedups(precision: str, sparse: bool = False) -> tuple[float, float]:
     """How many times the requests each chip of a group serves in a format, over BF16: from one
     alone to full load, with the model's error.
     """
 
-    def each(service: Service) -> float:
-        sizes, served = groups(service)
-        return float((served / sizes).max())
+    def most(of: str, on: str, form: str, batch: int | None, sparse: bool = False) -> float:
+        engine = deployed(of, on, form, software=SOFTWARE, kv_precision="BF16")
+        known = curves(engines_like(engine), sparse_slowdowns(engine) if sparse else None)
+        if batch is None:
+            rates = (continuous_rate(one, ASKED, NO_LIMIT_S) for one in known)
+        else:
+            rates = ((one.chips, static_rate(one, ASKED, batch, NO_LIMIT_S)[0]) for one in known)
+        return max(float(rate / chips) for chips, rate in rates)
 
-    def quick(service: Service) -> Service:
-        engine = replace(service.deployment, precision=precision)
-        return replace(service, matmul_speedup=sparse, deployment=engine)
-
-    services = (of for batch in (None, 1) for of in _services(tpot_s=None, batch=batch))
-    return widened((each(quick(of)) / each(of) for of in services), errors.of_lever())
+    both = [(*of, batch) for batch in (None, 1) for of in ENGINES]
+    faster = (
+        most(of, on, precision, batch, sparse) / most(of, on, "BF16", batch)
+        for of, on, batch in both
+    )
+    return widened(faster, errors.of_lever())
 
 
 def _losses(lever: str, largest: float) -> list[float]:
@@ -212,7 +249,7 @@ def _losses(lever: str, largest: float) -> list[float]:
 
 def s2_speedup() -> Recomputed:
     published = Origin("one product of 4,096 by 4,096 matrices (hsieh2025fpga)")
-    return span(speedups("INT4", fact("sparse_throughput_ratio")), published)
+    return span(speedups("INT4", sparse=True), published)
 
 
 def s2_int4_loss() -> Recomputed:

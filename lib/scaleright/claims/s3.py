@@ -27,7 +27,7 @@ from scaleright.decisions.build_buy import own_site_usd_per_year
 from scaleright.inference.measured import operating_points
 from scaleright.inference.memory import largest_batch, serving_memory
 from scaleright.market import api_price, cost_factor, electricity_price, hour, open_models
-from scaleright.mlperf.compare import summary
+from scaleright.mlperf.comparison import summary
 from scaleright.scaling_laws.laws import published
 from scaleright.units import (
     HOURS_PER_DAY,

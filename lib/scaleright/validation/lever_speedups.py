@@ -1,5 +1,6 @@
 """Published speedups by one lever of serving beside those of the model."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -9,9 +10,10 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, fact, model, shared, table
 from scaleright.formulas import search
+from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment, shared_by
-from scaleright.inference.fleet import Service, groups
 from scaleright.inference.lengths import Load, Speculation
+from scaleright.inference.nodes import static_rate
 from scaleright.inference.serving import steady
 from scaleright.inference.splits import DEGREES
 from scaleright.validation.serving import asked_rows, cases
@@ -134,10 +136,7 @@ def _static_error(run: pd.Series) -> float:
     how["software"] = run.software
     served = Deployment(model(run.model), accelerator(run.accelerator), run.precision, **how)
     load = Load(run.input_tokens, run.output_tokens)
-    of = Service(served, load, 1.0, batch=int(run.requests))
-    try:
-        _, (requests,) = groups(of, [shared_by(served, int(run.tensor_parallel))])
-    except ValueError:  # no room
-        return float("nan")
+    (one,) = curves([shared_by(served, int(run.tensor_parallel))])
+    requests, _ = static_rate(one, load, float(run.requests), math.inf)
     speed = requests * run.output_tokens / run.tensor_parallel
     return float(speed / run.measured_output_tokens_per_s_per_accelerator - 1)
