@@ -3,11 +3,6 @@ fleets that they leave.
 """
 
 import math
-<<<<<<< HEAD
-=======
-from dataclasses import replace
-from functools import reduce
->>>>>>> 87e98f295c7f8e351cd6cc295002b0509f688eba
 from itertools import permutations
 from statistics import NormalDist
 from types import SimpleNamespace
@@ -17,12 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from scaleright import catalog
-<<<<<<< HEAD
 from scaleright.claims import ledger, verdicts
 from scaleright.decisions import inference_ladder as source
-=======
-from scaleright.decisions.inference_ladder import inference_ladder, rungs_of_source
->>>>>>> 87e98f295c7f8e351cd6cc295002b0509f688eba
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.fleet import fleet_chips, groups_at_pace, whole_groups
@@ -32,12 +23,8 @@ from scaleright.inference.lengths import Load, Speculation
 from scaleright.inference.nodes import continuous_rate, engines_like, fastest, static_rate
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.inference.splits import reads_apart
-<<<<<<< HEAD
 from scaleright.quantity import Quantity, evaluate, given
 from scaleright.rules import RULES
-=======
-from scaleright.press import Book
->>>>>>> 87e98f295c7f8e351cd6cc295002b0509f688eba
 
 MODELS = ("Llama-3.1-70B", "Llama-3.1-8B", "Mixtral-8x7B")
 CHIPS = ("H100 SXM", "A100 SXM 80GB", "B200", "MI300X")
@@ -382,7 +369,6 @@ def test_prompts_on_groups_of_their_own_pay_at_a_tight_pace_alone():
     assert tight > 1.05 > loose
 
 
-<<<<<<< HEAD
 def test_two_more_levers_say_what_they_save_or_why_they_are_left(ladder):
     found = source.beyond_the_ladder(ladder, (20, 1))
     assert found["20 ms a token"].str.endswith(" %").all()
@@ -396,12 +382,3 @@ def test_claims_on_the_levers_are_judged():
     assert judged["S2-sparse-matmul"] == judged["S2-sparse-latency"] == verdicts.TRACED
     assert judged["S2-int4-loss"] == verdicts.CONDITIONAL
     assert judged["S2-speedup"] == judged["S3-bits-served"] == verdicts.UNDECIDED
-=======
-def test_what_cannot_be_served_is_refused_with_the_best_there_is():
-    with pytest.raises(ValueError, match=r"needs .* at least"):
-        groups(service("Llama-3.1-70B", tpot_s=0.001))
-    with pytest.raises(ValueError, match="fits beside the weights"):
-        groups(service("DeepSeek-V3", "A100 SXM 80GB"))
-    with pytest.raises(LookupError, match="8-bit weights"):
-        climb(service(), ["8 bit weights"])
->>>>>>> 87e98f295c7f8e351cd6cc295002b0509f688eba

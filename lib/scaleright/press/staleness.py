@@ -65,7 +65,8 @@ def behind(of: Iterable[str]) -> frozenset[str]:
 def file_of(module: str) -> Path:
     """Where a module of the library stands."""
     path = LIBRARY.joinpath(*module.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    package = path / "__init__.py"  # a folder without it is what an older checkout has left
+    return package if package.is_file() else path.with_suffix(".py")
 
 
 def asked_by(text: str) -> frozenset[str]:
