@@ -203,7 +203,7 @@ def summarize(rows: pd.DataFrame) -> Summary:
     scored = rows[rows["scored"]]
     size = scored[["error_percent", "baseline_error_percent"]].abs().astype(float)
     (median, baseline_median), (p90, baseline_p90) = size.quantile([0.5, 0.9]).to_numpy().tolist()
-    ranged = {}
+    ranged: dict[str, Any] = {}
     if "width_percent" in scored:
         ranged["coverage_percent"] = 100 * float(scored["within_range"].mean())
         ranged["median_width_percent"] = float(scored["width_percent"].median())

@@ -263,7 +263,7 @@ def _impossible(rows: pd.DataFrame) -> Iterator[Problem]:
             yield Problem(int(line) + FIRST_LINE, "", said)
 
 
-def _beyond(row: Mapping[str, Any], of: cases.Configuration, seconds: float) -> str:
+def _beyond(row: dict[str, Any], of: cases.Configuration, seconds: float) -> str:
     """What the peak of its chips or the FLOP of its model say against a step, if anything."""
     peak = of.run.chip.peak_flops(PEAK_NAMES[of.run.precision])
     least_s, counted = (
