@@ -7,9 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from scaleright.chapters.plan import study_page
 from scaleright.chapters.plan.hardware import Fleets
 from scaleright.chapters.plan.model import plan
-from scaleright.chapters.plan.study_ways import NODES, Question, clusters
+from scaleright.chapters.plan.study_live import weighed_on
+from scaleright.chapters.plan.study_ways import WIDTHS
 from scaleright.costs.cluster_grid import WAYS as BATCHED
 from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.platforms import BATCHES
@@ -63,13 +65,11 @@ def tune(name: str, chips: float, price: float) -> float:
 
 
 def study(name: str, chips: float, price: float) -> float:
-    question = Question.of_study(STUDY, "Llama-3.2-1B", STUDY.tokens)
-    every = clusters(question, "rent", [name], NODES, [question.whole], price)
-    return min(
-        float(usd)
-        for usd, row in zip(every.usd, every.rows, strict=True)
-        if row["nodes"] * 8 == chips and usd > 0
-    )
+    ways = study_page.asked_ways(STUDY)
+    on = {"contract": SPOT, "paid": "rent", "nodes": chips / 8, "rent_usd_per_hour": price}
+    every = (weighed_on(ways.case, ways.steps, name, width, **on)[0] for width in WIDTHS)
+    costs = [float(of.usd.value) for of in every]
+    return min(usd for usd in costs if usd > 0)
 
 
 def serve(name: str, chips: float, price: float) -> float:

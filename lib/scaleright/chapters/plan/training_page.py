@@ -9,8 +9,7 @@ from scaleright import charts, footprint
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
 from scaleright.chapters.plan.limits import SURE
-from scaleright.chapters.plan.model import NOT_REACHED
-from scaleright.chapters.plan.page import NAN, TRAINING, OwnPlan, weighed
+from scaleright.chapters.plan.page import NAN, TRAINING, OwnPlan, reached, weighed
 from scaleright.chapters.plan.training_steps import HOW
 from scaleright.chapters.plan.training_ways import (
     BUY,
@@ -338,13 +337,7 @@ def _steps(ways: TrainingWays, of: Taken) -> dict[int, tuple[Any, Any]]:
         _change,
     )
     found = (make(ways, of) for make in makers)
-    return {
-        number: (
-            where(ways.there, do, NOT_REACHED),
-            where(ways.there, why, "the limits break before it"),
-        )
-        for number, (do, why) in enumerate(found, 1)
-    }
+    return reached(ways.there, {number: (do, [why]) for number, (do, why) in enumerate(found, 1)})
 
 
 def _parameters(case: Any) -> Any:
