@@ -15,6 +15,9 @@ from chapter_cells import BOOK, Run, computed, page
 from scaleright.chapters.plan.hardware import Compared, Fleets
 from scaleright.chapters.plan.model import WholePlan, plan
 from scaleright.chapters.plan.service import LADDER_CHIPS
+from scaleright.chapters.plan.training_page import asked_ways
+from scaleright.chapters.plan.training_ways import platforms
+from scaleright.costs.cluster_grid import WAYS
 from scaleright.costs.ownership import REGIONS
 from scaleright.costs.platforms import BATCHES
 from scaleright.decisions import plan_runs, plan_tuning, plan_workload
@@ -275,25 +278,31 @@ def test_without_a_deadline_more_chips_are_taken_while_they_hardly_cost_more():
     taken = plan(one).parts[0].figures
     assert cheapest["chips"] < taken["chips"]
     assert cheapest["usd"] <= taken["usd"] <= 1.05 * cheapest["usd"]
-    twice = plan_runs.runs_of("Llama-2-7B", 2e12).every(
-        lambda chip, chips: chip == "B300" and chips > taken["chips"]
-    )
-    assert np.nanmin(twice.usd) > 1.05 * cheapest["usd"]
+    usd, chips = costs_on(one, "B300")
+    assert np.nanmin(usd[chips > taken["chips"]]) > 1.05 * cheapest["usd"]
+
+
+def costs_on(of: Workload, chip: str) -> tuple[np.ndarray, np.ndarray]:
+    """What a training costs rented on demand on each number of an accelerator, with each batch, and
+    these numbers.
+    """
+    rows, first = asked_ways(of).rows, platforms().index(chip) * len(WAYS)
+    here = slice(first, first + len(WAYS))
+    return np.array(rows["usd"].value)[here], np.array([chips for chips, _ in WAYS])
 
 
 @pytest.mark.long
 def test_fewer_tokens_cost_less_on_every_number_of_chips_and_take_smaller_batches():
-    runs = plan_runs.runs_of("Llama-2-7B", 2e12)
-
-    def here(chip: str, chips: int) -> bool:
-        return chip == "H100 SXM"
-
-    all_, half = runs.every(here), runs.every(here, 1e12)
-    there = all_.usd > 0
-    ratio = half.usd[there] / all_.usd[there]
+    whole = Workload(work="train", model="Llama-2-7B", tokens=2e12, accelerator="H100 SXM")
+    all_, half = (costs_on(replace(whole, tokens=tokens), "H100 SXM")[0] for tokens in (2e12, 1e12))
+    there = all_ > 0
+    ratio = half[there] / all_[there]
     assert (ratio > 0.5).all()  # the critical batch falls with the tokens
     assert (ratio < 1).all()
-    assert half.rows[half.best(there)]["tokens"] < all_.rows[all_.best(there)]["tokens"]
+    sizes = np.array([batch for _, batch in WAYS])
+    assert sizes[np.nanargmin(half)] <= sizes[np.nanargmin(all_)]
+    taken = [plan(replace(whole, tokens=tokens)).parts[0].figures for tokens in (2e12, 1e12)]
+    assert taken[1]["tokens"] < taken[0]["tokens"]
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from math import isnan
 from operator import or_
 from types import SimpleNamespace
 from typing import Any
@@ -302,6 +303,7 @@ def now(of: Any) -> Any:
 
 def _relaxation(name: str, of: Change) -> Relaxation:
     also = {name: now(it) for name, it in of.also.items()}
+    also = {name: it for name, it in also.items() if not isnan(it)}  # where that changes too
     return Relaxation(now(of.says), of.parameter or name, now(of.value), now(of.share), also)
 
 

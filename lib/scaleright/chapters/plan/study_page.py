@@ -19,7 +19,7 @@ from scaleright.chapters.plan.page import (
     weighed,
 )
 from scaleright.chapters.plan.study_live import CHANGES, StudyWays
-from scaleright.chapters.plan.study_ways import FREE, RENT, TARGET, USUAL
+from scaleright.chapters.plan.study_ways import RENT, TARGET, USUAL
 from scaleright.chapters.plan.training import compute_optimal_tokens
 from scaleright.chapters.plan.training_ways import NONE
 from scaleright.costs.experiment_steps import ExperimentSteps
@@ -29,7 +29,7 @@ from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions import left_out
 from scaleright.decisions.ablation_study import NODE_CHIPS
 from scaleright.decisions.build_buy import arrives
-from scaleright.decisions.plan_parts import in_words
+from scaleright.decisions.plan_parts import FREE, in_words, limited
 from scaleright.decisions.plan_runs import BUY, SPOT, to_own
 from scaleright.decisions.plan_workload import LEAVES, PROXIES, STAYS, Workload
 from scaleright.footprint import Footprint, machine, place
@@ -142,11 +142,6 @@ def _figures(of: StudyWays) -> dict[str, Any]:
     }
 
 
-def _binds(limit: Any) -> bool:
-    """Whether there is a limit."""
-    return limit is not FREE
-
-
 def _decision(of: StudyWays) -> Any:
     """What to do: chips that are owned first."""
     chip, used, bought = of.taken["chip"], of.weighed.study.chips, of.weighed.bought
@@ -212,9 +207,9 @@ def _sure(of: StudyWays) -> Any:
     )
     within = charts.phrase("{paid} to stay within {case.budget_usd:usd} ({of.within:chance}); ")
     return (
-        (time if _binds(case.deadline_days) else "")
+        (time if limited(case.deadline_days) else "")
         + "Money: "
-        + (within if _binds(case.budget_usd) else "")
+        + (within if limited(case.budget_usd) else "")
         + charts.phrase("nine of ten such studies would cost {low:usd} to {high:usd}.")
     )
 
@@ -278,7 +273,7 @@ def _breaks(of: StudyWays) -> Any:
 def _changes(of: StudyWays) -> dict[str, Change]:
     """Changes with which the limits are kept."""
     case, bill = of.case, of.bill
-    timed, paid = _binds(case.deadline_days), _binds(case.budget_usd)
+    timed, paid = limited(case.deadline_days), limited(case.budget_usd)
     dear, cash = _at(of, "dear")
     (near, cost), (_, sure) = _at(of, "near"), bill.least("sure")
     days = rounded(bill.value("sure_days", bill.least("near")[0]), up=True)

@@ -169,8 +169,6 @@ class Weighed:
 
 LONGEST_DAYS = 365.0
 """The longest deadline that the chapter takes [d]."""
-FREE = 1e12
-"""A deadline [d], or a budget [USD], that binds nothing."""
 TARGET = "OLMo-2-7B"
 """The large model that a study is for."""
 USUAL: Mapping[str, Any] = {

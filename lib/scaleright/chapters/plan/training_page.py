@@ -3,13 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
+from types import SimpleNamespace
 from typing import Any, Self
 
 from scaleright import charts, footprint
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
-from scaleright.chapters.plan.limits import SURE
-from scaleright.chapters.plan.page import NAN, TRAINING, OwnPlan, reached, weighed
+from scaleright.chapters.plan.limits import SURE, nowhere, rounded
+from scaleright.chapters.plan.page import (
+    NAN,
+    TRAINING,
+    Change,
+    OwnPlan,
+    Question,
+    reached,
+    weighed,
+)
+from scaleright.chapters.plan.training import USUAL_MODEL, compute_optimal_tokens
 from scaleright.chapters.plan.training_steps import HOW
 from scaleright.chapters.plan.training_ways import (
     BUY,
@@ -20,29 +30,31 @@ from scaleright.chapters.plan.training_ways import (
     OWN,
     PAID,
     RENT,
-    Change,
     Place,
+    Relief,
     TrainingWays,
     grid_of_page,
     layout_of,
     platforms,
 )
 from scaleright.costs.break_even import compute_usd, usd_per_hour_to_win
-from scaleright.costs.cluster_grid import MODELS
+from scaleright.costs.cluster_grid import MODELS, Grid
 from scaleright.costs.ownership import REGIONS
 from scaleright.costs.platform_terms import rents
+from scaleright.costs.platforms import FREE as FREE_BATCH
 from scaleright.costs.pretraining import people_usd, pretraining_usd, project
 from scaleright.costs.pretraining_run import Doubts, Run
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import arrival_days, arrives, bought_as
 from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
-from scaleright.decisions.plan_parts import in_words
-from scaleright.decisions.plan_runs import USUAL, PaidRun, early, waiting_share
-from scaleright.decisions.plan_workload import IN_REGION, STAYS
+from scaleright.decisions.plan_parts import FREE, in_words, limited, percent
+from scaleright.decisions.plan_runs import LONGEST, NEAR, SPOT, USUAL, PaidRun, early, waiting_share
+from scaleright.decisions.plan_workload import IN_REGION, LEAVES, STAYS, Workload
 from scaleright.decisions.two_chips import errors_in_common, spread_apart
-from scaleright.decisions.unlisted_runs import seconds_of_page, unlisted_hours, untested
+from scaleright.decisions.unlisted_runs import unlisted_hours, untested
 from scaleright.footprint import Footprint, Machine
+from scaleright.formulas import search
 from scaleright.information import expected_loss, probability_cheaper, spread_between
 from scaleright.market import BEST, matmul_chips
 from scaleright.ops import (
@@ -56,8 +68,8 @@ from scaleright.ops import (
     normal_quantile,
     where,
 )
-from scaleright.quantity import at, choose, least, look_up
-from scaleright.training.layout import usual_sequence
+from scaleright.quantity import at, choose, given, least, look_up
+from scaleright.training.layout import USUAL_FORMAT, training_format, usual_sequence
 from scaleright.transformer import training_flop
 from scaleright.transformer.parameters import active_parameters, parameters
 
@@ -95,7 +107,7 @@ class Taken:
         own, buys = place.paid == PAID.index(OWN), place.paid == PAID.index(BUY)
         setting = place.setting(ways.case, ways.grid, ways.precision)
         plan = setting.plan(place.way)
-        paid, doubts = PaidRun.of(setting, plan, buys), Doubts.of(plan.run, TYPICAL)
+        paid, doubts = PaidRun.of(setting, plan, buys), Doubts.of(plan.run, ways.case.tuning)
         moving = setting.plan(place.way, **doubts.free).run
         spread, part = doubts.spread(moving), paid.usd / paid.billed
         usual = {"price": 1.0, "pace": 1.0, "luck": "usual"}
@@ -111,24 +123,52 @@ class Taken:
 
 def choices(case: Any) -> TrainingWays:
     """Every way to train the model of a case of quantities."""
-    from types import SimpleNamespace
-
-    asked = SimpleNamespace(**vars(weighed(case, TRAINING)) | {"model": case.trained_model})
+    more = {"model": case.trained_model, "tuning": TYPICAL, "precision": USUAL_FORMAT}
+    asked = SimpleNamespace(**vars(weighed(case, TRAINING)) | more)
     return TrainingWays.of(asked, grid_of_page(MODELS))
 
 
-def own_plan(case: Any, ways: TrainingWays) -> OwnPlan:
-    """The plan of the reader's own training run."""
+@search
+def asked_plan(of: Workload) -> OwnPlan:
+    """The plan of the training run of a workload."""
+    ways = asked_ways(of)
+    return own_plan(ways.case, ways, nowhere(of))
+
+
+@search
+def asked_ways(of: Workload) -> TrainingWays:
+    """Every way to train the model of a workload."""
+    name = of.model or USUAL_MODEL
+    follow = {
+        "model": name,
+        "tokens": of.tokens or compute_optimal_tokens(name),
+        "trained_on": of.accelerator or BEST,
+        "deadline_chance": of.deadline_chance,
+        "data": of.data,
+        "region": of.region,
+        "owned": of.owned or NONE,
+        "owned_chips": of.owned_chips,
+    }
+    limits = {"deadline_days": of.deadline_days, "budget_usd": of.budget_usd}
+    follow |= {name: it for name, it in limits.items() if it}
+    fixed = dict.fromkeys(limits, FREE) | {"tuning": of.tuning, "precision": of.precision}
+    case = fixed | {name: given(name, it) for name, it in follow.items()} | {"weighed": True}
+    formats = {training_format(model(name), of.precision), FP8}
+    grid = Grid.of([name], {name: formats} if of.tuning == TYPICAL else formats)
+    return TrainingWays.of(SimpleNamespace(**case), grid)
+
+
+def own_plan(case: Any, ways: TrainingWays, otherwise: Any = "") -> OwnPlan:
+    """The plan of the reader's own training run; otherwise : why there is no run at all."""
     case, of, there = ways.case, Taken.of(ways), ways.there
-    place, paid = of.place, of.paid
-    limits = charts.phrase("{case.deadline_days:days} and {case.budget_usd:usd}")
-    many = _platforms(ways, of)
-    flop = _flop(case)
+    place, paid, limits = of.place, of.paid, _limits(case)
+    many, asked = _platforms(ways, of), _asked(ways, of)
+    flop = _flop(ways)
     because = charts.phrase(
         "Of {many:whole platforms}, the {place.chip} does the {flop:si FLOP} for least within"
         " {limits}"
     )
-    leaving = ways.place("leaves")
+    leaving = ways.lifted("leaves")
     rented, instead = _named(leaving), ways.figure("cash", leaving)
     leaves = charts.phrase("; if the data might leave, {rented} for {instead:usd}")
     because = because + where(of.buys & leaving.there, leaves, "")
@@ -142,11 +182,13 @@ def own_plan(case: Any, ways: TrainingWays) -> OwnPlan:
     )
     later = arrives()
     wait = charts.phrase(" Their wait is counted in the deadline: {later}.")
+    from_then = charts.phrase(" The days count from then: {later}.")
+    wait = wait if limited(case.deadline_days) else from_then
     because = because + where(mine, owned, "") + "." + where(of.buys, worn + wait, "")
-    broken, changes = _broken(ways, limits), _helps(ways)
+    broken, changes = _broken(ways), _helps(ways)
     kept = charts.phrase("No cluster that is offered keeps {limits}")
     unkept = kept + where(ways.unsure, " so surely.", ".")
-    nowhere = charts.phrase(
+    none = charts.phrase(
         "No run of {case.model} on {case.trained_on} is possible so: no layout of it fits, or"
         " nobody sells the chip. Leave the accelerator open, or let the data leave."
     )
@@ -158,31 +200,66 @@ def own_plan(case: Any, ways: TrainingWays) -> OwnPlan:
         per=where(of.buys & there, "to buy them", "for the run"),
         met=there,
         there=ways.sold,
-        otherwise=nowhere,
+        otherwise=otherwise or none,
         bars=_bars(ways),
         decision=where(there, _decision(of), "This cannot be done as asked"),
         usd=where(ways.sold, paid.cash, 0.0),
         because=where(there, because, unkept),
         sure=where(there, _sure(case, of), SURE[0].upper() + SURE[1:] + "."),
+        breaks=broken,
+        changes=_changes(ways),
+        asked=asked,
+        figures=_figures(ways, of),
         helps=where(
             there,
             "Nothing has to give.",
             charts.phrase("What breaks: {broken}. What would help: {changes}."),
         ),
         steps=_steps(ways, of),
-        questions=_questions(ways, of),
+        questions={
+            number: where(there, it.command, "scaleright plan -p work=train")
+            for number, (it, *_) in asked.items()
+        },
     )
 
 
-def _flop(case: Any) -> Any:
-    size = {name: float(active_parameters(model(name)).total) for name in MODELS}
-    return training_flop(look_up(size, case.model), case.tokens)
+def _limits(case: Any) -> Any:
+    """What binds the run, in words."""
+    time, money = charts.phrase("{case.deadline_days:days}"), charts.phrase("{case.budget_usd:usd}")
+    if limited(case.deadline_days) and limited(case.budget_usd):
+        return time + " and " + money
+    if limited(case.deadline_days) or limited(case.budget_usd):
+        return time if limited(case.deadline_days) else money
+    return "no limit of time or money"
+
+
+def _figures(ways: TrainingWays, of: Taken) -> dict[str, Any]:
+    """What a machine reads of the run."""
+    contract = where(of.spot, SPOT, USUAL["contract"])
+    return {
+        "usd": of.paid.usd,
+        "cash_usd": of.paid.cash,
+        "low_usd": of.low,
+        "high_usd": of.high,
+        "days": of.paid.days,
+        "chips": of.place.chips,
+        "bought_chips": where(of.buys, of.paid.bought, 0.0),
+        "accelerator": of.place.chip,
+        "batch": of.place.batch,
+        "tokens": ways.case.tokens * of.plan.more,
+        "contract": contract,
+    }
+
+
+def _flop(ways: TrainingWays) -> Any:
+    size = {name: float(active_parameters(model(name)).total) for name in ways.models}
+    return training_flop(look_up(size, ways.case.model), ways.case.tokens)
 
 
 def _platforms(ways: TrainingWays, of: Taken) -> Any:
     """How many platforms run it at all, of those that are compared."""
     rented, sold = (
-        look_up({name: ways.many(name, sold=it) for name in MODELS}, ways.case.model)
+        look_up({name: ways.many(name, sold=it) for name in ways.models}, ways.case.model)
         for it in (False, True)
     )
     alone = of.own | (ways.case.trained_on != BEST)
@@ -236,14 +313,17 @@ def _sure(case: Any, of: Taken) -> Any:
         ],
         "It could go either way",
     )
-    return charts.phrase(
-        "{first} to be done in {case.deadline_days:days} ({time:chance}); {pays} to stay within"
-        " {case.budget_usd:usd} ({budget:chance}). Nine of ten such runs would cost {low:usd} to"
-        " {high:usd}, by how far published runs were from the model."
+    kept = charts.phrase("{first} to be done in {case.deadline_days:days} ({time:chance})")
+    within = charts.phrase("{pays} to stay within {case.budget_usd:usd} ({budget:chance})")
+    told = [kept] * limited(case.deadline_days) + [within] * limited(case.budget_usd)
+    begins = reduce(lambda one, more: one + "; " + more, told) + ". " if told else ""
+    return begins + charts.phrase(
+        "Nine of ten such runs would cost {low:usd} to {high:usd}, by how far published runs were"
+        " from the model."
     )
 
 
-def _broken(ways: TrainingWays, limits: Any) -> Any:
+def _broken(ways: TrainingWays) -> Any:
     """Which limit breaks, and by how much."""
     case, buys, later = ways.case, ways.case.data == STAYS, arrives()
     quick, cheap, soon = (ways.place(of) for of in ("all_days", "all_cash", "soon_cash"))
@@ -291,15 +371,56 @@ def _helps(ways: TrainingWays) -> Any:
         here = first_case([(name == of, words) for of, words in told.items()], "")
         said = where(share >= 0, where(said == "", here, said + "; or " + here), said)
         shares = {of: where(name == of, NAN, it) for of, it in shares.items()}
-    place = ways.place("unseen")
-    named, usd = _named(place), ways.figure("cash", place)
-    unseen = charts.phrase("trust a speed that no published run has shown: {named} for {usd:usd}")
-    some = place.there & (ways.case.trained_on == BEST) & ~ways.unsure
+    unseen, some, _ = _unseen(ways)
     said = where(some, where(said == "", unseen, said + "; or " + unseen), said)
     return where(said == "", "nothing that was tried", said)
 
 
-def _told(name: str, change: Change, ways: TrainingWays) -> Any:
+PARAMETERS = {
+    "budget": "budget_usd",
+    "chance": "deadline_chance",
+    "both": "deadline_days",
+    "deadline": "deadline_days",
+    "later": "deadline_days",
+}
+"""What of a workload the changes change that are not called as it is."""
+
+
+def _changes(ways: TrainingWays) -> dict[str, Change]:
+    """All changes that would help, as a command tells them."""
+    case, found, values = ways.case, {}, {"accelerator": None, "data": LEAVES, "precision": FP8}
+    for name, of in ways.changes().items():
+        also = {"deadline_chance": where(of.holds, NAN, 0.5)}
+        if name == "both":
+            also["budget_usd"] = maximum(
+                rounded(ways.figure("cash", of.place), up=True), case.budget_usd
+            )
+        parameter = PARAMETERS.get(name, name)
+        if name in {"both", "deadline", "later", "chance"} and not limited(case.deadline_days):
+            continue
+        if name in {"both", "budget"} and not limited(case.budget_usd):
+            continue
+        found[name] = Change(
+            _told(name, of, ways),
+            of.share,
+            of.share >= 0,
+            values.get(name, of.value),
+            parameter,
+            also,
+        )
+    says, there, chip = _unseen(ways)
+    return found | {"unseen": Change(says, 1.0, there, chip, "accelerator")}
+
+
+def _unseen(ways: TrainingWays) -> tuple[Any, Any, Any]:
+    """A chip that would help, but no published run was on: in words, whether it would, which."""
+    place = ways.place("unseen")
+    named, usd = _named(place), ways.figure("cash", place)
+    says = charts.phrase("trust a speed that no published run has shown: {named} for {usd:usd}")
+    return says, place.there & (ways.case.trained_on == BEST) & ~ways.unsure, place.chip
+
+
+def _told(name: str, change: Relief, ways: TrainingWays) -> Any:
     """A change in words."""
     case, place, value = ways.case, _named(change.place), change.value
     cash, asked = ways.figure("cash", change.place), case.deadline_chance
@@ -340,13 +461,14 @@ def _steps(ways: TrainingWays, of: Taken) -> dict[int, tuple[Any, Any]]:
     return reached(ways.there, {number: (do, [why]) for number, (do, why) in enumerate(found, 1)})
 
 
-def _parameters(case: Any) -> Any:
-    return look_up({name: float(parameters(model(name)).total) for name in MODELS}, case.model)
+def _parameters(ways: TrainingWays) -> Any:
+    size = {name: float(parameters(model(name)).total) for name in ways.models}
+    return look_up(size, ways.case.model)
 
 
 def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     case, plan, place = ways.case, of.plan, of.place
-    hours, mfu, flop, size = of.run.hours.total, of.run.step.mfu, _flop(case), _parameters(case)
+    hours, mfu, flop, size = of.run.hours.total, of.run.step.mfu, _flop(ways), _parameters(ways)
     each, more, read, batch = (
         case.tokens / size,
         plan.more - 1,
@@ -368,12 +490,17 @@ def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     )
 
 
-def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
-    case, run, lasts, later = ways.case, of.run, of.paid.days * DAY_S, arrives()
-    hour, usd, usual = run.hour.rented, run.hour.total, project()
+def _project(of: Taken) -> Any:
+    """The run with its experiments and people, as its chapter has it."""
+    usual = project()
     people = people_usd(usual["person_years"], usual["pay_usd_per_year"])
     parts = {"experiments": usual["experiments"], "people_usd": people}
-    cost = pretraining_usd(**run.hours.parts(), **run.hour.at(1.0), **parts)
+    return pretraining_usd(**of.run.hours.parts(), **of.run.hour.at(1.0), **parts)
+
+
+def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    case, run, lasts, later = ways.case, of.run, of.paid.days * DAY_S, arrives()
+    hour, usd, cost = run.hour.rented, run.hour.total, _project(of)
     region = case.region
     rent = charts.phrase("by the hour at {usd:usd} each ({hour.counted}), in {region}.")
     own = charts.phrase("Use chips of your own, which cost {usd:usd} an hour, in {region}.")
@@ -384,10 +511,11 @@ def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     usual_run = ways.least[RENT]
     dear, slow = ways.figure("usd", usual_run), ways.figure("days", usual_run) * DAY_S
     named = _named(usual_run)
+    limits = _limits(case)
     beside = where(
         usual_run.there,
         charts.phrase("on demand {named} would cost {dear:usd} and take {slow:duration}"),
-        "on demand none keeps the limits",
+        charts.phrase("on demand none keeps {limits}"),
     )
     spot = charts.phrase(
         "a server on spot is taken away about once a day (an assumption of this book), and the run"
@@ -418,14 +546,14 @@ def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
 
 
 def _size(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
-    case, law, size = ways.case, laws.fit(laws.points()), _parameters(ways.case)
+    case, law, size = ways.case, laws.fit(laws.points()), _parameters(ways)
     flop = training_flop(size, case.tokens)
     best = laws.compute_optimal_parameters(flop, **law.terms)
     ideal = laws.tokens_for_compute(flop, best)
     mine, there = (
         laws.loss(n, d, law.E, **law.terms) for n, d in ((size, case.tokens), (best, ideal))
     )
-    far, small, more, flop = size / best, best / size, mine / there - 1, _flop(case)
+    far, small, more, flop = size / best, best / size, mine / there - 1, _flop(ways)
     says = first_case(
         [
             (
@@ -462,7 +590,7 @@ def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
         usd, lasts = ways.figure("usd", one), ways.figure("days", one) * DAY_S
         said = charts.phrase("; {one.chips:whole} would take {lasts:duration} and {usd:usd}")
         told = told + where(one.there, said, "")
-    kinds = {name: ways.grid.models[name]["kind"] for name in MODELS}
+    kinds = {name: ways.grid.models[name]["kind"] for name in ways.models}
     kind = look_up(kinds, ways.case.model)
     off, other = (
         spread_between(
@@ -495,9 +623,12 @@ def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
         " was fitted: try it before you sign"
     )
     rash = guess.there & (cheaper < mine) & ~of.own
+    near = f"the most that cost at most {percent(NEAR)} more than the cheapest"
+    why = "the cheapest in time" if limited(ways.case.deadline_days) else near
     return (
         charts.phrase("{place.chips:whole} {place.chip}."),
-        charts.phrase("{place.chips:whole} are the cheapest in time")
+        charts.phrase("{place.chips:whole} are ")
+        + why
         + told
         + next_
         + where(of.buys & then.there, waiting, "")
@@ -515,8 +646,7 @@ def _left_out(ways: TrainingWays, of: Taken) -> Any:
     told = "; " + left_out.told(left_out.of_trainings()) + where(place.there, wins, "")
     case, chips, usd = ways.case, of.place.chips, ways.figure("cost", of.place)
     for name in left_out.unlisted():
-        row = seconds_of_page(MODELS).row(case.model, name)
-        step_s = item(row.seconds, of.place.way)
+        step_s = ways.seconds(name, of.place)
         hours = unlisted_hours(of.setting, step_s, chips, of.plan.batch)
         sure = hours / (24.0 * chips) * exp(normal_quantile(case.deadline_chance) * of.paid.spread)
         there = (case.data != STAYS) & (sure <= case.deadline_days)
@@ -532,7 +662,7 @@ ENDS = ("low", "high")
 def _layout(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     place, parts = of.place, of.run.step.parts
     waits = (parts["communication_s"] + parts["bubble_s"]) / sum(parts.values())
-    words, batch = layout_of(MODELS, ways.case.model, place), place.batch
+    words, batch = layout_of(ways.models, ways.case, place), place.batch
     form = ways.grid.trust.row("dense", place.chip, ways.precision)["format"]
     return (
         charts.phrase("{words}, with batches of {batch} tokens in {form}."),
@@ -544,17 +674,21 @@ def _layout(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     )
 
 
-def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
-    usd, place = of.run.usd, of.place
+def _tried(ways: TrainingWays, of: Taken) -> dict[str, Any]:
+    """What the run costs with each lever, NaN where it is none [USD]."""
+    place, rented = of.place, ~(of.own | of.buys)
     fp8 = place.setting(ways.case, ways.grid, FP8).plan(place.way)
     cheap = place.setting(ways.case, ways.grid, ways.precision, seller=CHEAP).plan(place.way)
-    rented = ~(of.own | of.buys)
-    tried = {
+    return {
         "train in FP8": where(ways.precision == FP8, NAN, fp8.usd),
-        "rent from the cheapest quarter of sellers": where(rented, cheap.usd, NAN),
+        CHEAPER: where(rented, cheap.usd, NAN),
     }
+
+
+def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+    usd, tried = of.run.usd, _tried(ways, of)
     names, saved = [*tried], [1 - it / usd for it in tried.values()]
-    worth = [of_ > 0.005 for of_ in saved]
+    worth = [of_ > WORTH for of_ in saved]
     told = [
         name + ": " + charts.say(share, "percent") + " less, " + charts.say(it, "usd")
         for name, it, share in zip(names, tried.values(), saved, strict=True)
@@ -577,7 +711,11 @@ def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     )
 
 
-CHEAP = "cheapest quarter"
+CHEAP, CHEAPER = "cheapest quarter", "rent from the cheapest quarter of sellers"
+WORTH = 0.005
+"""The least that a lever saves that is told [1]."""
+LARGEST_SPLIT = 4096.0
+"""The most chips that the chapter on layouts splits."""
 
 
 def _measure(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
@@ -633,42 +771,109 @@ def _change(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     return where(then.there, says, alone), reduce(lambda one, more: one + "; " + more, told)
 
 
-def _questions(ways: TrainingWays, of: Taken) -> dict[int, Any]:
-    """The commands that put the run to the chapters that take all of it, by step."""
-    case, place, read = ways.case, of.place, ways.case.tokens * of.plan.more
-    form, batch, hours = ways.precision, place.batch, of.run.hours.total
-    often = of.setting.case.chip_hours_per_interruption
-    spot = charts.phrase(' -p contract="spot" -p chip_hours_per_interruption={often:typed}')
-    paid = where(of.spot, spot, ' -p contract="on demand"')
-    paid = where(of.own | of.buys, " -p paid=own", " -p paid=rent" + paid + " -p seller=median")
-    run = charts.phrase(
-        '-p model="{case.model}" -p tokens={read:typed} -p accelerator="{place.chip}"'
-        " -p chips={place.chips:typed} -p batch={batch} -p precision={form} -p tuning=typical{paid}"
-    )
-    cost = charts.phrase("scaleright run pretraining_cost {run}")
-    sequences = {name: float(usual_sequence(model(name))) for name in MODELS}
-    sequence = look_up(sequences, case.model)
-    chips, steps = minimum(place.chips, 4096.0), of.plan.batch / sequence
-    split = charts.phrase(
-        'scaleright run parallelism -p model="{case.model}" -p accelerator="{place.chip}"'
-        " -p chips={chips:typed} -p precision={form} -p sequence={sequence:typed}"
-        " -p global_batch={steps:typed}"
-    )
-    peaks = choose({name: matmul_chips()[name] for name in platforms()}, place.chip)
-    flop = training_flop(_parameters(case), case.tokens)
-    by_the_hour = rents().paid(place.chip, USUAL["contract"], USUAL["seller"], 0.0)
-    mfu = minimum(maximum(of.run.step.mfu, 0.05), 0.8)
-    budget = compute_usd(flop, peaks.bf16_flops, mfu, by_the_hour.usd)
-    size = charts.phrase(
-        'scaleright run scaling_laws -p accelerator="{place.chip}" -p budget_usd={budget:typed}'
-        ' -p contract="on demand" -p mfu={mfu:typed}'
-    )
-    carbon = charts.phrase(
-        'scaleright run sustainability -p task=training -p accelerator="{place.chip}"'
-        ' -p chip_hours={hours:typed} -p utilization=1 -p place="{case.region}"'
-    )
-    asked = dict.fromkeys((1, 2, 4, 6, 7, 9), cost) | {3: size, 5: split, 8: carbon}
-    return {
-        number: where(ways.there, it, "scaleright plan -p work=train")
-        for number, it in asked.items()
+def _asked(ways: TrainingWays, of: Taken) -> dict[int, list[Question]]:
+    """The questions to the chapters that take all of the run, by step."""
+    case, place, run, read = ways.case, of.place, of.run, ways.case.tokens * of.plan.more
+    form = ways.grid.trust.row("dense", place.chip, ways.precision)["format"]
+    shared = {
+        "model": case.model,
+        "tokens": read,
+        "accelerator": place.chip,
+        "chips": place.chips,
+        "precision": form,
+        "tuning": case.tuning,
+        "paid": where(of.own | of.buys, "own", "rent"),
+        "contract": where(of.spot, SPOT, USUAL["contract"]),
+        "seller": USUAL["seller"],
+        "chip_hours_per_interruption": of.setting.case.chip_hours_per_interruption,
     }
+    cost = shared | {"batch": place.batch}
+
+    def asked(figures: Mapping[str, Any], there: Any = True, **change: Any) -> Question:
+        return Question("pretraining_cost", cost | change, figures, there)
+
+    part = of.paid.usd / of.paid.billed
+    ends = {"spread.low_usd": of.low / part, "spread.high_usd": of.high / part}
+    levers = _tried(ways, of)
+    size = {"train in FP8": {"precision": FP8}, CHEAPER: {"seller": CHEAP}}
+    saves = [
+        asked({"run.usd": usd}, 1 - usd / run.usd > WORTH, **size[name])
+        for name, usd in levers.items()
+    ]
+    return {
+        1: [asked({"run.hours.total": run.hours.total})],
+        2: [asked({"run.usd": run.usd, "run.cost.total": _project(of).total})],
+        3: [_law_asked(ways, of)],
+        4: [
+            asked({"run.usd": run.usd, "run.days": of.paid.days}),
+            _cluster_asked(ways, of, shared),
+        ],
+        5: [_split_asked(ways, of, form), asked({"run.step.mfu": run.step.mfu})],
+        6: saves or [asked({})],
+        7: [asked(ends)],
+        8: [_planet_asked(ways, of)],
+        9: [asked({"run.usd": run.usd})],
+    }
+
+
+def _cluster_asked(ways: TrainingWays, of: Taken, shared: Mapping[str, Any]) -> Question:
+    """The run in the chapter on how many chips, its batch left to that and a day worth nothing."""
+    case, read = ways.case, ways.case.tokens * of.plan.more
+    late = normal_quantile(case.deadline_chance)
+    left = case.deadline_days - where(of.buys, arrival_days(late), 0.0)
+    soon = minimum(left * exp(-late * of.paid.spread), LONGEST)
+    there = (read >= 1e10) & (read <= 1e14) & (soon >= 1.0)
+    figures = {"yours.usd": of.run.usd, "yours.days": of.paid.days, "yours.batch": of.plan.batch}
+    more = {"deadline_days": soon, "value_usd_per_day": 0.0, "batch": FREE_BATCH}
+    return Question("cluster_efficiency", {**shared, **more}, figures, there)
+
+
+def _split_asked(ways: TrainingWays, of: Taken, form: Any) -> Question:
+    sequences = {name: float(usual_sequence(model(name))) for name in ways.models}
+    sequence = look_up(sequences, ways.case.model)
+    values = {
+        "model": ways.case.model,
+        "accelerator": of.place.chip,
+        "chips": minimum(of.place.chips, LARGEST_SPLIT),
+        "precision": form,
+        "sequence": sequence,
+        "global_batch": of.plan.batch / sequence,
+    }
+    whole = of.place.chips <= LARGEST_SPLIT
+    return Question("parallelism", values, {"split.fastest_mfu": of.run.step.mfu}, whole)
+
+
+def _law_asked(ways: TrainingWays, of: Taken) -> Question:
+    """The size that so much arithmetic trains best: for a budget that buys just that, at the share
+    of the peak of the run.
+    """
+    peaks = choose({name: matmul_chips()[name] for name in platforms()}, of.place.chip)
+    flop, mfu = training_flop(_parameters(ways), ways.case.tokens), of.run.step.mfu
+    by_the_hour = rents().paid(of.place.chip, USUAL["contract"], USUAL["seller"], 0.0)
+    mfu = minimum(maximum(mfu, 0.05), 0.8)
+    values = {
+        "accelerator": of.place.chip,
+        "budget_usd": compute_usd(flop, peaks.bf16_flops, mfu, by_the_hour.usd),
+        "contract": USUAL["contract"],
+        "mfu": mfu,
+    }
+    law = laws.fit(laws.points())
+    best = laws.compute_optimal_parameters(flop, **law.terms)
+    return Question("scaling_laws", values, {"size": best}, by_the_hour.usd > 0)
+
+
+def _planet_asked(ways: TrainingWays, of: Taken) -> Question:
+    made, hours = _footprint(of, ways.case.region, REGIONS), of.run.hours.total
+    values = {
+        "task": "training",
+        "accelerator": of.place.chip,
+        "chip_hours": hours,
+        "utilization": 1.0,
+        "place": ways.case.region,
+    }
+    figures = {
+        "made.energy.watt_hours": made.energy.watt_hours,
+        "made.carbon.total": made.carbon.total,
+        "made.water.total": made.water.total,
+    }
+    return Question("sustainability", values, figures, hours >= 1)
