@@ -217,8 +217,8 @@ def own_plan(case: Any, ways: TrainingWays, otherwise: Any = "") -> OwnPlan:
         ),
         steps=_steps(ways, of),
         questions={
-            number: where(there, it.command, "scaleright plan -p work=train")
-            for number, (it, *_) in asked.items()
+            number: where(there, told[0].command, "scaleright plan -p work=train")
+            for number, told in (asked | {6: asked[1]}).items()
         },
     )
 
@@ -458,7 +458,7 @@ def _steps(ways: TrainingWays, of: Taken) -> dict[int, tuple[Any, Any]]:
         _change,
     )
     found = (make(ways, of) for make in makers)
-    return reached(ways.there, {number: (do, [why]) for number, (do, why) in enumerate(found, 1)})
+    return reached(ways.there, dict(enumerate(found, 1)))
 
 
 def _parameters(ways: TrainingWays) -> Any:
@@ -466,7 +466,7 @@ def _parameters(ways: TrainingWays) -> Any:
     return look_up(size, ways.case.model)
 
 
-def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     case, plan, place = ways.case, of.plan, of.place
     hours, mfu, flop, size = of.run.hours.total, of.run.step.mfu, _flop(ways), _parameters(ways)
     each, more, read, batch = (
@@ -482,11 +482,17 @@ def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
             "The run takes {hours:whole} chip-hours of {place.chip}: {flop:si FLOP} at"
             " {mfu:percent} of the peak in the fastest layout, and what real runs take beyond it."
         ),
-        charts.phrase(
-            "{size:count} parameters and {case.tokens:count} tokens, {each:whole} tokens a"
-            " parameter; batches of {batch} tokens take {more:percent} more tokens than small ones"
-            " to the same loss, {read:count} in all; published laws say {between}"
-        ),
+        [
+            charts.phrase(
+                "{size:count} parameters and {case.tokens:count} tokens, {each:whole} tokens a"
+                " parameter"
+            ),
+            charts.phrase(
+                "batches of {batch} tokens take {more:percent} more tokens than small ones to the"
+                " same loss, {read:count} in all; published laws say {between}"
+            ),
+            "tokens that you have in text of your own; what they cost to collect is not counted",
+        ],
     )
 
 
@@ -498,7 +504,7 @@ def _project(of: Taken) -> Any:
     return pretraining_usd(**of.run.hours.parts(), **of.run.hour.at(1.0), **parts)
 
 
-def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     case, run, lasts, later = ways.case, of.run, of.paid.days * DAY_S, arrives()
     hour, usd, cost = run.hour.rented, run.hour.total, _project(of)
     region = case.region
@@ -535,17 +541,21 @@ def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     )
     rented = ~(of.own | of.buys)
     tight = rented & (case.deadline_days < arrival_days(0.0))
-    why = why + where(tight, charts.phrase("; buying them is left out, {later}"), "")
-    signs = "; take a seller that signs for the region, which no table of prices states"
-    why = why + where((case.data == IN_REGION), signs, "")
+    signs = "take a seller that signs for the region, which no table of prices states"
     tries, pay, whole, age = cost.experiments_usd, cost.people_usd, cost.total, hour.age
-    return says, why + charts.phrase(
-        "; experiments before the run would add {tries:usd}, people {pay:usd}: the whole project"
-        " {whole:usd}; prices of {age}"
-    )
+    return says, [
+        why,
+        where(tight, charts.phrase("buying them is left out, {later}"), ""),
+        where(case.data == IN_REGION, signs, ""),
+        charts.phrase(
+            "experiments before the run would add {tries:usd}, people {pay:usd}: the whole project"
+            " {whole:usd}"
+        ),
+        charts.phrase("prices of {age}"),
+    ]
 
 
-def _size(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _size(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     case, law, size = ways.case, laws.fit(laws.points()), _parameters(ways)
     flop = training_flop(size, case.tokens)
     best = laws.compute_optimal_parameters(flop, **law.terms)
@@ -575,21 +585,24 @@ def _size(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
             "Keep {case.model}: it is about the size that this much arithmetic trains best."
         ),
     )
-    return says, charts.phrase(
-        "the law's best for {flop:si FLOP}: {best:count} parameters on {ideal:count} tokens, a loss"
-        " of {there:number 4}; yours: a loss of {mine:number 4}, {more:percent} more"
-    )
+    return says, [
+        charts.phrase(
+            "the law's best for {flop:si FLOP}: {best:count} parameters on {ideal:count} tokens, a"
+            " loss of {there:number 4}"
+        ),
+        charts.phrase("yours: a loss of {mine:number 4}, {more:percent} more"),
+    ]
 
 
-def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     place, then = of.place, ways.place("next", True)
     paid, mine, rival = of.paid, ways.figure("cost", of.place), ways.figure("cost", then)
     half, twice = (ways.place(name, True) for name in ("half", "twice"))
-    told = ""
+    told = []
     for one in (half, twice):
         usd, lasts = ways.figure("usd", one), ways.figure("days", one) * DAY_S
-        said = charts.phrase("; {one.chips:whole} would take {lasts:duration} and {usd:usd}")
-        told = told + where(one.there, said, "")
+        said = charts.phrase("{one.chips:whole} would take {lasts:duration} and {usd:usd}")
+        told.append(where(one.there, said, ""))
     kinds = {name: ways.grid.models[name]["kind"] for name in ways.models}
     kind = look_up(kinds, ways.case.model)
     off, other = (
@@ -606,20 +619,19 @@ def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
         in_words(sure),
     )
     lasts, rival_named, waits = lasts * DAY_S, _named(then), waiting_share()
-    next_ = charts.phrase(
-        "; next: {rival_named}, {rival:usd} and {lasts:duration}; how sure that the {place.chip}"
-        " costs less: {words} ({sure:chance}, at these prices); taking it loses {lost:usd} in"
-        " expectation"
+    next_ = charts.phrase("next: {rival_named}, {rival:usd} and {lasts:duration}")
+    how_sure = charts.phrase(
+        "how sure that the {place.chip} costs less: {words} ({sure:chance}, at these prices);"
+        " taking it loses {lost:usd} in expectation"
     )
-    next_ = where(then.there, next_, "; no other platform does it within the limits")
     waiting = charts.phrase(
-        "; compared by the part of their life that the run takes and {waits:percent} of their"
+        "compared by the part of their life that the run takes and {waits:percent} of their"
         " price, which is what the money costs until they come"
     )
     guess = ways.place("unseen")
     cheaper, unknown = ways.figure("usd", guess), guess.chip
     unseen = charts.phrase(
-        "; {guess.chips:whole} {unknown} would cost {cheaper:usd}, but no run on that architecture"
+        "{guess.chips:whole} {unknown} would cost {cheaper:usd}, but no run on that architecture"
         " was fitted: try it before you sign"
     )
     rash = guess.there & (cheaper < mine) & ~of.own
@@ -627,50 +639,53 @@ def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     why = "the cheapest in time" if limited(ways.case.deadline_days) else near
     return (
         charts.phrase("{place.chips:whole} {place.chip}."),
-        charts.phrase("{place.chips:whole} are ")
-        + why
-        + told
-        + next_
-        + where(of.buys & then.there, waiting, "")
-        + where(rash, unseen, "")
-        + _left_out(ways, of),
+        [
+            charts.phrase("{place.chips:whole} are ") + why,
+            *told,
+            where(then.there, next_, "no other platform does it within the limits"),
+            where(then.there, how_sure, ""),
+            where(of.buys & then.there, waiting, ""),
+            where(rash, unseen, ""),
+            *_left_out(ways, of),
+        ],
     )
 
 
-def _left_out(ways: TrainingWays, of: Taken) -> Any:
+def _left_out(ways: TrainingWays, of: Taken) -> list[Any]:
     """What is left out and why, and what a chip would have to cost that nobody lists on spot."""
     place = ways.place("unsold_hours")
     hours, chips, chip = ways.figure("unsold_hours", place), place.chips, place.chip
     price = usd_per_hour_to_win(ways.figure("cost", of.place), hours)
-    wins = charts.phrase("; " + left_out.WINS.format(name="{chip}", contract=left_out.ON_SPOT))
-    told = "; " + left_out.told(left_out.of_trainings()) + where(place.there, wins, "")
+    wins = charts.phrase(left_out.WINS.format(name="{chip}", contract=left_out.ON_SPOT))
+    told = [left_out.told(left_out.of_trainings()), where(place.there, wins, "")]
     case, chips, usd = ways.case, of.place.chips, ways.figure("cost", of.place)
-    for name in left_out.unlisted():
+    for name in left_out.unlisted() if case.tuning == TYPICAL else ():  # the best overlap more
         step_s = ways.seconds(name, of.place)
         hours = unlisted_hours(of.setting, step_s, chips, of.plan.batch)
         sure = hours / (24.0 * chips) * exp(normal_quantile(case.deadline_chance) * of.paid.spread)
         there = (case.data != STAYS) & (sure <= case.deadline_days)
         price = usd_per_hour_to_win(usd, hours)
-        said = charts.phrase("; " + left_out.WINS.format(name=name, contract=""))
-        told = told + where(there, said + untested(name), "")
-    return where((ways.case.trained_on == BEST) & ~of.own, told, "")
+        said = charts.phrase(left_out.WINS.format(name=name, contract=""))
+        told.append(where(there, said + untested(name), ""))
+    free = (ways.case.trained_on == BEST) & ~of.own  # else it is by the reader's own choice
+    return [where(free, of, "") for of in told]
 
 
 ENDS = ("low", "high")
 
 
-def _layout(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _layout(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     place, parts = of.place, of.run.step.parts
     waits = (parts["communication_s"] + parts["bubble_s"]) / sum(parts.values())
     words, batch = layout_of(ways.models, ways.case, place), place.batch
     form = ways.grid.trust.row("dense", place.chip, ways.precision)["format"]
     return (
         charts.phrase("{words}, with batches of {batch} tokens in {form}."),
-        charts.phrase(
-            "of a step, {waits:percent} is waiting for the network and the pipeline; DP is data, TP"
-            " tensor, PP pipeline, CP context and EP expert parallelism; of all layouts that fit in"
-            " memory it is the fastest"
-        ),
+        [
+            charts.phrase("of a step, {waits:percent} is waiting for the network and the pipeline"),
+            "DP is data, TP tensor, PP pipeline, CP context and EP expert parallelism",
+            "of all layouts that fit in memory it is the fastest",
+        ],
     )
 
 
@@ -685,7 +700,7 @@ def _tried(ways: TrainingWays, of: Taken) -> dict[str, Any]:
     }
 
 
-def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     usd, tried = of.run.usd, _tried(ways, of)
     names, saved = [*tried], [1 - it / usd for it in tried.values()]
     worth = [of_ > WORTH for of_ in saved]
@@ -693,13 +708,12 @@ def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
         name + ": " + charts.say(share, "percent") + " less, " + charts.say(it, "usd")
         for name, it, share in zip(names, tried.values(), saved, strict=True)
     ]
-    first, second = told
-    both = where(saved[0] >= saved[1], first + "; " + second, second + "; " + first)
-    why = first_case(
-        [(worth[0] & worth[1], both), (worth[0], first), (worth[1], second)],
-        "tried: FP8, and the cheapest quarter of sellers",
+    more = worth[0] & (~worth[1] | (saved[0] >= saved[1]))
+    some = where(
+        worth[0] | worth[1], where(more, *told), "tried: FP8, and the cheapest quarter of sellers"
     )
-    best = where(worth[0] & (~worth[1] | (saved[0] >= saved[1])), names[0], names[1])
+    why = [some, where(worth[0] & worth[1], where(more, *reversed(told)), "")]
+    best = where(more, *names)
     most = where(best == names[0], *saved)
     return (
         where(
@@ -718,7 +732,7 @@ LARGEST_SPLIT = 4096.0
 """The most chips that the chapter on layouts splits."""
 
 
-def _measure(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _measure(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     sizes = {name: -log(high / low) for name, (low, high) in of.swings.items()}
     first = least(sizes)[0]
     how = first_case([(first == name, said) for name, said in HOW.items()], "")
@@ -726,7 +740,7 @@ def _measure(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     for name, (low, high) in of.swings.items():
         said = charts.phrase(name + ": a bill of {low:usd} to {high:usd}")
         told = where(high > low, where(told == "", said, told + "; " + said), told)
-    return charts.phrase("The {first}: {how}."), told
+    return charts.phrase("The {first}: {how}."), [told]
 
 
 def _footprint(of: Taken, where_: Any, regions: Any) -> Footprint:
@@ -738,7 +752,7 @@ def _footprint(of: Taken, where_: Any, regions: Any) -> Footprint:
 CLEAN = ("Sweden", "France", "Canada")
 
 
-def _energy(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _energy(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     region = ways.case.region
     made = _footprint(of, region, REGIONS)
     cleanest = min(CLEAN, key=lambda name: footprint.place(name).kg_co2e_per_kwh)
@@ -746,14 +760,14 @@ def _energy(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     energy, carbon, share = made.energy.watt_hours, made.carbon.total, made.carbon.embodied_share
     return (
         charts.phrase("{energy:si Wh} of electricity and {carbon:mass} of CO2e in {region}."),
-        charts.phrase(
-            "in {cleanest} it would be {there:mass}; {share:percent} of it is from making the"
-            " hardware"
-        ),
+        [
+            charts.phrase("in {cleanest} it would be {there:mass}"),
+            charts.phrase("{share:percent} of it is from making the hardware"),
+        ],
     )
 
 
-def _change(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _change(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     place, then = of.place, ways.place("next", True)
     gap, rival = ways.figure("cost", then) / ways.figure("cost", place) - 1, then.chip
     says = charts.phrase(
@@ -768,7 +782,7 @@ def _change(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
         said = charts.phrase("{many:whole} {one.chip}, {usd:usd}")
         none = "no cluster that is offered does it"
         told.append(soon + f" {days:g} days: " + where(one.there, said, none))
-    return where(then.there, says, alone), reduce(lambda one, more: one + "; " + more, told)
+    return where(then.there, says, alone), told
 
 
 def _asked(ways: TrainingWays, of: Taken) -> dict[int, list[Question]]:
@@ -809,7 +823,7 @@ def _asked(ways: TrainingWays, of: Taken) -> dict[int, list[Question]]:
             _cluster_asked(ways, of, shared),
         ],
         5: [_split_asked(ways, of, form), asked({"run.step.mfu": run.step.mfu})],
-        6: saves or [asked({})],
+        6: saves,
         7: [asked(ends)],
         8: [_planet_asked(ways, of)],
         9: [asked({"run.usd": run.usd})],
