@@ -285,43 +285,54 @@ def _changes(of: StudyWays) -> dict[str, Change]:
     more = maximum(wait / case.deadline_days, pay / case.budget_usd) - 1
     surest, late = _at(of, "late")
     chance = floor(100 * normal_cdf(-late)) / 100
-    fewer, share = -bill.least("fewer")[1], -bill.least("share")[1]
-    tokens = rounded(maximum(case.tokens * share, 1.0), up=False)
     other, usd = _at(of, "other")
     neither = where(sure > 0, False, where(cash > 0, False, over > 0))
     surely = charts.phrase(
         "be {chance:chance} sure of the deadline instead of {case.deadline_chance:chance}: {surest}"
     )
-    return _freed(of) | {
-        "budget_usd": Change(
-            charts.phrase("spend {budget:usd}: {dear}"),
-            budget / case.budget_usd - 1,
-            (cash > 0) & paid,
-            budget,
-        ),
-        "data": Change(
-            charts.phrase("let the data leave: {other} for {usd:usd}"), 1.0, usd > 0, LEAVES
-        ),
-        "deadline_chance": Change(
-            surely,
-            1 - chance / case.deadline_chance,
-            (chance >= 0.5) & (chance < case.deadline_chance) & timed,
-            chance,
-        ),
-        "deadline_days": Change(
-            charts.phrase("wait {days:days}: {near} for {cost:usd}"),
-            days / case.deadline_days - 1,
-            (sure > 0) & timed,
-            days,
-        ),
-        "both": Change(
-            charts.phrase("wait {wait:days} and spend {pay:usd}: {both}"),
-            more,
-            neither & (timed and paid),
-            wait,
-            "deadline_days",
-            {"budget_usd": pay},
-        ),
+    return (
+        _freed(of)
+        | _fewer(of)
+        | {
+            "budget_usd": Change(
+                charts.phrase("spend {budget:usd}: {dear}"),
+                budget / case.budget_usd - 1,
+                (cash > 0) & paid,
+                budget,
+            ),
+            "data": Change(
+                charts.phrase("let the data leave: {other} for {usd:usd}"), 1.0, usd > 0, LEAVES
+            ),
+            "deadline_chance": Change(
+                surely,
+                1 - chance / case.deadline_chance,
+                (chance >= 0.5) & (chance < case.deadline_chance) & timed,
+                chance,
+            ),
+            "deadline_days": Change(
+                charts.phrase("wait {days:days}: {near} for {cost:usd}"),
+                days / case.deadline_days - 1,
+                (sure > 0) & timed,
+                days,
+            ),
+            "both": Change(
+                charts.phrase("wait {wait:days} and spend {pay:usd}: {both}"),
+                more,
+                neither & (timed and paid),
+                wait,
+                "deadline_days",
+                {"budget_usd": pay},
+            ),
+        }
+    )
+
+
+def _fewer(of: StudyWays) -> dict[str, Change]:
+    """Fewer variants, or fewer tokens of each."""
+    case, bill = of.case, of.bill
+    fewer, share = -bill.least("fewer")[1], -bill.least("share")[1]
+    tokens = rounded(maximum(case.tokens * share, 1.0), up=False)
+    return {
         "tokens": Change(
             charts.phrase("train each run on {tokens:count} tokens instead of {case.tokens:count}"),
             case.tokens / tokens - 1,
@@ -350,8 +361,7 @@ def _freed(of: StudyWays) -> dict[str, Change]:
 def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, list[Any]]]:
     """What to do and why, by number of the step."""
     case, on, chip, width = of.case, of.weighed.study, of.taken["chip"], of.taken["width"]
-    runs, region, buys = case.variants * case.seeds, case.region, of.weighed.bought > 0
-    each, price, alone = on.run_hours, _price(of), of.owns & ~of.mixed
+    runs, region, each = case.variants * case.seeds, case.region, on.run_hours
     drawn, carbon = _footprint(of, region)
     cleaner = _footprint(of, "Sweden")[1]
     quickest = of.quickest_days * DAY_S
@@ -370,27 +380,7 @@ def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, list[Any]]]:
                 "evaluation, loading and idle time count",
             ],
         ),
-        2: (
-            first_case(
-                [
-                    (
-                        buys,
-                        charts.phrase(
-                            "Buy them: your data may not leave. An hour of one costs {price:usd}"
-                            " with its price"
-                        ),
-                    ),
-                    (
-                        alone,
-                        charts.phrase(
-                            "Use the chips that you own: running one costs {price:usd} an hour"
-                        ),
-                    ),
-                ],
-                charts.phrase("{decision}, at {price:usd} an hour of a chip"),
-            ),
-            _supply(of),
-        ),
+        2: _supply(of, decision),
         3: _size(of),
         4: (_hardware(of), _rivals(of)),
         5: (
@@ -453,8 +443,14 @@ def _size(of: StudyWays) -> tuple[Any, list[Any]]:
     )
 
 
-def _supply(of: StudyWays) -> list[Any]:
-    """Each way with its cost, and why the one that is taken."""
+def _supply(of: StudyWays, decision: Any) -> tuple[Any, list[Any]]:
+    """The way that is taken, each with its cost, and why that one."""
+    alone, hour = of.owns & ~of.mixed, _price(of)
+    buy = charts.phrase(
+        "Buy them: your data may not leave. An hour of one costs {hour:usd} with its price"
+    )
+    use = charts.phrase("Use the chips that you own: running one costs {hour:usd} an hour")
+    rent = charts.phrase("{decision}, at {hour:usd} an hour of a chip")
     usd, spot, buys = of.usd, of.taken["contract"] == SPOT, of.weighed.bought > 0
     said: Any = ""
     for name, words in BARS.items():
@@ -473,10 +469,10 @@ def _supply(of: StudyWays) -> list[Any]:
     done = of.case.variants - of.variants
     beside = charts.phrase("those that you own take {done:whole} variants, and {lasts:duration}")
     each = where(of.mixed, " for each part", "")
-    return [
+    return first_case([(buys, buy), (alone, use)], rent), [
         said,
         first_case(
-            [(buys, whole), (of.owns & ~of.mixed, paid)],
+            [(buys, whole), (alone, paid)],
             "a study of days binds nobody for a year",
         ),
         where(spot, pauses, ""),

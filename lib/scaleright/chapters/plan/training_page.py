@@ -1,10 +1,8 @@
 """What the chapter `plan` shows of a training run of the reader's own."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import reduce
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any
 
 from scaleright import charts, footprint
 from scaleright import scaling_laws as laws
@@ -15,12 +13,20 @@ from scaleright.chapters.plan.page import (
     TRAINING,
     Change,
     OwnPlan,
-    Question,
     reached,
     weighed,
 )
 from scaleright.chapters.plan.training import USUAL_MODEL, compute_optimal_tokens
 from scaleright.chapters.plan.training_steps import HOW
+from scaleright.chapters.plan.training_taken import (
+    WORTH,
+    Taken,
+    footprint_of,
+    levers_of,
+    parameters_of,
+    project_of,
+    questions,
+)
 from scaleright.chapters.plan.training_ways import (
     BUY,
     DEADLINES,
@@ -28,7 +34,6 @@ from scaleright.chapters.plan.training_ways import (
     NONE,
     ON_SPOT,
     OWN,
-    PAID,
     RENT,
     Place,
     Relief,
@@ -37,88 +42,39 @@ from scaleright.chapters.plan.training_ways import (
     layout_of,
     platforms,
 )
-from scaleright.costs.break_even import compute_usd, usd_per_hour_to_win
+from scaleright.costs.break_even import usd_per_hour_to_win
 from scaleright.costs.cluster_grid import MODELS, Grid
 from scaleright.costs.ownership import REGIONS
-from scaleright.costs.platform_terms import rents
-from scaleright.costs.platforms import FREE as FREE_BATCH
-from scaleright.costs.pretraining import people_usd, pretraining_usd, project
-from scaleright.costs.pretraining_run import Doubts, Run
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import arrival_days, arrives, bought_as
-from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
+from scaleright.decisions.cluster_efficiency import ends_of_batches
 from scaleright.decisions.plan_parts import FREE, in_words, limited, percent
-from scaleright.decisions.plan_runs import LONGEST, NEAR, SPOT, USUAL, PaidRun, early, waiting_share
+from scaleright.decisions.plan_runs import NEAR, SPOT, USUAL, early, waiting_share
 from scaleright.decisions.plan_workload import IN_REGION, LEAVES, STAYS, Workload
 from scaleright.decisions.two_chips import errors_in_common, spread_apart
 from scaleright.decisions.unlisted_runs import unlisted_hours, untested
-from scaleright.footprint import Footprint, Machine
 from scaleright.formulas import search
 from scaleright.information import expected_loss, probability_cheaper, spread_between
-from scaleright.market import BEST, matmul_chips
+from scaleright.market import BEST
 from scaleright.ops import (
     exp,
     first_case,
     item,
     log,
     maximum,
-    minimum,
     normal_cdf,
     normal_quantile,
     where,
 )
-from scaleright.quantity import at, choose, given, least, look_up
-from scaleright.training.layout import USUAL_FORMAT, training_format, usual_sequence
+from scaleright.quantity import choose, given, least, look_up
+from scaleright.training.layout import USUAL_FORMAT, training_format
 from scaleright.transformer import training_flop
-from scaleright.transformer.parameters import active_parameters, parameters
+from scaleright.transformer.parameters import active_parameters
 
 DAY_S = 86_400.0
 BARS = {RENT: "rent", ON_SPOT: "rent on spot", BUY: "buy for it", OWN: "use what you own"}
 """Ways to pay for chips, as bars are called."""
-
-
-@dataclass(frozen=True)
-class Taken:
-    """The run that is taken, or the one that comes nearest.
-
-    place : which it is; spot, own, buys : how its chips are paid
-    setting, plan, run, paid : what it is
-    low, high : the ends of what it costs, nine of ten [USD]
-    swings : what its chapter has it cost with each doubt at either end [USD]
-    """
-
-    place: Place
-    spot: Any
-    own: Any
-    buys: Any
-    setting: Setting
-    plan: Plan
-    run: Run
-    paid: PaidRun
-    low: Any
-    high: Any
-    swings: Mapping[str, tuple[Any, Any]]
-
-    @classmethod
-    def of(cls, ways: TrainingWays) -> Self:
-        """That of the ways of a case."""
-        place = ways.taken
-        own, buys = place.paid == PAID.index(OWN), place.paid == PAID.index(BUY)
-        setting = place.setting(ways.case, ways.grid, ways.precision)
-        plan = setting.plan(place.way)
-        paid, doubts = PaidRun.of(setting, plan, buys), Doubts.of(plan.run, ways.case.tuning)
-        moving = setting.plan(place.way, **doubts.free).run
-        spread, part = doubts.spread(moving), paid.usd / paid.billed
-        usual = {"price": 1.0, "pace": 1.0, "luck": "usual"}
-        swings = {}
-        for (name, ends), free in zip(doubts.ends.items(), usual, strict=True):
-            pair = (at(moving.usd, **usual | {free: end}) for end in (ends.low, ends.high))
-            one, other = pair
-            swings[name] = minimum(one, other), maximum(one, other)
-        low, high = spread.low_usd * part, spread.high_usd * part
-        rest = setting, plan, plan.run, paid, low, high, swings
-        return cls(place, place.spot, own, buys, *rest)
 
 
 def choices(case: Any) -> TrainingWays:
@@ -162,8 +118,48 @@ def own_plan(case: Any, ways: TrainingWays, otherwise: Any = "") -> OwnPlan:
     """The plan of the reader's own training run; otherwise : why there is no run at all."""
     case, of, there = ways.case, Taken.of(ways), ways.there
     place, paid, limits = of.place, of.paid, _limits(case)
-    many, asked = _platforms(ways, of), _asked(ways, of)
-    flop = _flop(ways)
+    asked = questions(ways, of)
+    broken, changes = _broken(ways), _helps(ways)
+    kept = charts.phrase("No cluster that is offered keeps {limits}")
+    unkept = kept + where(ways.unsure, " so surely.", ".")
+    none = charts.phrase(
+        "No run of {case.model} on {case.trained_on} is possible so: no layout of it fits, or"
+        " nobody sells the chip. Leave the accelerator open, or let the data leave."
+    )
+    return OwnPlan(
+        made=case.model,
+        chip=place.chip,
+        bought=where(of.buys & there, paid.bought, 0.0),
+        work=charts.phrase("Train {case.model} on {case.tokens:count} tokens"),
+        per=where(of.buys & there, "to buy them", "for the run"),
+        met=there,
+        there=ways.sold,
+        otherwise=otherwise or none,
+        bars=_bars(ways),
+        decision=where(there, _decision(of), "This cannot be done as asked"),
+        usd=where(ways.sold, paid.cash, 0.0),
+        because=where(there, _because(ways, of, limits), unkept),
+        sure=where(there, _sure(case, of), SURE[0].upper() + SURE[1:] + "."),
+        breaks=broken,
+        changes=_changes(ways),
+        asked=asked,
+        figures=_figures(ways, of),
+        helps=where(
+            there,
+            "Nothing has to give.",
+            charts.phrase("What breaks: {broken}. What would help: {changes}."),
+        ),
+        steps=_steps(ways, of),
+        questions={
+            number: where(there, told[0].command, "scaleright plan -p work=train")
+            for number, told in (asked | {6: asked[1]}).items()
+        },
+    )
+
+
+def _because(ways: TrainingWays, of: Taken, limits: Any) -> Any:
+    """Why that run, in sentences; limits : what binds it, in words."""
+    case, place, paid, many, flop = ways.case, of.place, of.paid, _platforms(ways, of), _flop(ways)
     because = charts.phrase(
         "Of {many:whole platforms}, the {place.chip} does the {flop:si FLOP} for least within"
         " {limits}"
@@ -184,43 +180,7 @@ def own_plan(case: Any, ways: TrainingWays, otherwise: Any = "") -> OwnPlan:
     wait = charts.phrase(" Their wait is counted in the deadline: {later}.")
     from_then = charts.phrase(" The days count from then: {later}.")
     wait = wait if limited(case.deadline_days) else from_then
-    because = because + where(mine, owned, "") + "." + where(of.buys, worn + wait, "")
-    broken, changes = _broken(ways), _helps(ways)
-    kept = charts.phrase("No cluster that is offered keeps {limits}")
-    unkept = kept + where(ways.unsure, " so surely.", ".")
-    none = charts.phrase(
-        "No run of {case.model} on {case.trained_on} is possible so: no layout of it fits, or"
-        " nobody sells the chip. Leave the accelerator open, or let the data leave."
-    )
-    return OwnPlan(
-        made=case.model,
-        chip=place.chip,
-        bought=where(of.buys & there, paid.bought, 0.0),
-        work=charts.phrase("Train {case.model} on {case.tokens:count} tokens"),
-        per=where(of.buys & there, "to buy them", "for the run"),
-        met=there,
-        there=ways.sold,
-        otherwise=otherwise or none,
-        bars=_bars(ways),
-        decision=where(there, _decision(of), "This cannot be done as asked"),
-        usd=where(ways.sold, paid.cash, 0.0),
-        because=where(there, because, unkept),
-        sure=where(there, _sure(case, of), SURE[0].upper() + SURE[1:] + "."),
-        breaks=broken,
-        changes=_changes(ways),
-        asked=asked,
-        figures=_figures(ways, of),
-        helps=where(
-            there,
-            "Nothing has to give.",
-            charts.phrase("What breaks: {broken}. What would help: {changes}."),
-        ),
-        steps=_steps(ways, of),
-        questions={
-            number: where(there, told[0].command, "scaleright plan -p work=train")
-            for number, told in (asked | {6: asked[1]}).items()
-        },
-    )
+    return because + where(mine, owned, "") + "." + where(of.buys, worn + wait, "")
 
 
 def _limits(case: Any) -> Any:
@@ -461,14 +421,9 @@ def _steps(ways: TrainingWays, of: Taken) -> dict[int, tuple[Any, Any]]:
     return reached(ways.there, dict(enumerate(found, 1)))
 
 
-def _parameters(ways: TrainingWays) -> Any:
-    size = {name: float(parameters(model(name)).total) for name in ways.models}
-    return look_up(size, ways.case.model)
-
-
 def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     case, plan, place = ways.case, of.plan, of.place
-    hours, mfu, flop, size = of.run.hours.total, of.run.step.mfu, _flop(ways), _parameters(ways)
+    hours, mfu, flop, size = of.run.hours.total, of.run.step.mfu, _flop(ways), parameters_of(ways)
     each, more, read, batch = (
         case.tokens / size,
         plan.more - 1,
@@ -496,17 +451,9 @@ def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     )
 
 
-def _project(of: Taken) -> Any:
-    """The run with its experiments and people, as its chapter has it."""
-    usual = project()
-    people = people_usd(usual["person_years"], usual["pay_usd_per_year"])
-    parts = {"experiments": usual["experiments"], "people_usd": people}
-    return pretraining_usd(**of.run.hours.parts(), **of.run.hour.at(1.0), **parts)
-
-
 def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     case, run, lasts, later = ways.case, of.run, of.paid.days * DAY_S, arrives()
-    hour, usd, cost = run.hour.rented, run.hour.total, _project(of)
+    hour, usd, cost = run.hour.rented, run.hour.total, project_of(of)
     region = case.region
     rent = charts.phrase("by the hour at {usd:usd} each ({hour.counted}), in {region}.")
     own = charts.phrase("Use chips of your own, which cost {usd:usd} an hour, in {region}.")
@@ -556,7 +503,7 @@ def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
 
 
 def _size(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
-    case, law, size = ways.case, laws.fit(laws.points()), _parameters(ways)
+    case, law, size = ways.case, laws.fit(laws.points()), parameters_of(ways)
     flop = training_flop(size, case.tokens)
     best = laws.compute_optimal_parameters(flop, **law.terms)
     ideal = laws.tokens_for_compute(flop, best)
@@ -689,19 +636,8 @@ def _layout(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     )
 
 
-def _tried(ways: TrainingWays, of: Taken) -> dict[str, Any]:
-    """What the run costs with each lever, NaN where it is none [USD]."""
-    place, rented = of.place, ~(of.own | of.buys)
-    fp8 = place.setting(ways.case, ways.grid, FP8).plan(place.way)
-    cheap = place.setting(ways.case, ways.grid, ways.precision, seller=CHEAP).plan(place.way)
-    return {
-        "train in FP8": where(ways.precision == FP8, NAN, fp8.usd),
-        CHEAPER: where(rented, cheap.usd, NAN),
-    }
-
-
 def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
-    usd, tried = of.run.usd, _tried(ways, of)
+    usd, tried = of.run.usd, levers_of(ways, of)
     names, saved = [*tried], [1 - it / usd for it in tried.values()]
     worth = [of_ > WORTH for of_ in saved]
     told = [
@@ -725,13 +661,6 @@ def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     )
 
 
-CHEAP, CHEAPER = "cheapest quarter", "rent from the cheapest quarter of sellers"
-WORTH = 0.005
-"""The least that a lever saves that is told [1]."""
-LARGEST_SPLIT = 4096.0
-"""The most chips that the chapter on layouts splits."""
-
-
 def _measure(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     sizes = {name: -log(high / low) for name, (low, high) in of.swings.items()}
     first = least(sizes)[0]
@@ -743,20 +672,14 @@ def _measure(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     return charts.phrase("The {first}: {how}."), [told]
 
 
-def _footprint(of: Taken, where_: Any, regions: Any) -> Footprint:
-    machine = Machine(**choose(footprint.machines(platforms()), of.place.chip, "training"))
-    there = choose({name: vars(footprint.place(name)) for name in regions}, where_)
-    return Footprint.of(machine, of.run.hours.total, 1.0, footprint.Place(**there))
-
-
 CLEAN = ("Sweden", "France", "Canada")
 
 
 def _energy(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     region = ways.case.region
-    made = _footprint(of, region, REGIONS)
+    made = footprint_of(of, region, REGIONS)
     cleanest = min(CLEAN, key=lambda name: footprint.place(name).kg_co2e_per_kwh)
-    there = _footprint(of, cleanest, (cleanest,)).carbon.total
+    there = footprint_of(of, cleanest, (cleanest,)).carbon.total
     energy, carbon, share = made.energy.watt_hours, made.carbon.total, made.carbon.embodied_share
     return (
         charts.phrase("{energy:si Wh} of electricity and {carbon:mass} of CO2e in {region}."),
@@ -783,111 +706,3 @@ def _change(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
         none = "no cluster that is offered does it"
         told.append(soon + f" {days:g} days: " + where(one.there, said, none))
     return where(then.there, says, alone), told
-
-
-def _asked(ways: TrainingWays, of: Taken) -> dict[int, list[Question]]:
-    """The questions to the chapters that take all of the run, by step."""
-    case, place, run, read = ways.case, of.place, of.run, ways.case.tokens * of.plan.more
-    form = ways.grid.trust.row("dense", place.chip, ways.precision)["format"]
-    shared = {
-        "model": case.model,
-        "tokens": read,
-        "accelerator": place.chip,
-        "chips": place.chips,
-        "precision": form,
-        "tuning": case.tuning,
-        "paid": where(of.own | of.buys, "own", "rent"),
-        "contract": where(of.spot, SPOT, USUAL["contract"]),
-        "seller": USUAL["seller"],
-        "chip_hours_per_interruption": of.setting.case.chip_hours_per_interruption,
-    }
-    cost = shared | {"batch": place.batch}
-
-    def asked(figures: Mapping[str, Any], there: Any = True, **change: Any) -> Question:
-        return Question("pretraining_cost", cost | change, figures, there)
-
-    part = of.paid.usd / of.paid.billed
-    ends = {"spread.low_usd": of.low / part, "spread.high_usd": of.high / part}
-    levers = _tried(ways, of)
-    size = {"train in FP8": {"precision": FP8}, CHEAPER: {"seller": CHEAP}}
-    saves = [
-        asked({"run.usd": usd}, 1 - usd / run.usd > WORTH, **size[name])
-        for name, usd in levers.items()
-    ]
-    return {
-        1: [asked({"run.hours.total": run.hours.total})],
-        2: [asked({"run.usd": run.usd, "run.cost.total": _project(of).total})],
-        3: [_law_asked(ways, of)],
-        4: [
-            asked({"run.usd": run.usd, "run.days": of.paid.days}),
-            _cluster_asked(ways, of, shared),
-        ],
-        5: [_split_asked(ways, of, form), asked({"run.step.mfu": run.step.mfu})],
-        6: saves,
-        7: [asked(ends)],
-        8: [_planet_asked(ways, of)],
-        9: [asked({"run.usd": run.usd})],
-    }
-
-
-def _cluster_asked(ways: TrainingWays, of: Taken, shared: Mapping[str, Any]) -> Question:
-    """The run in the chapter on how many chips, its batch left to that and a day worth nothing."""
-    case, read = ways.case, ways.case.tokens * of.plan.more
-    late = normal_quantile(case.deadline_chance)
-    left = case.deadline_days - where(of.buys, arrival_days(late), 0.0)
-    soon = minimum(left * exp(-late * of.paid.spread), LONGEST)
-    there = (read >= 1e10) & (read <= 1e14) & (soon >= 1.0)
-    figures = {"yours.usd": of.run.usd, "yours.days": of.paid.days, "yours.batch": of.plan.batch}
-    more = {"deadline_days": soon, "value_usd_per_day": 0.0, "batch": FREE_BATCH}
-    return Question("cluster_efficiency", {**shared, **more}, figures, there)
-
-
-def _split_asked(ways: TrainingWays, of: Taken, form: Any) -> Question:
-    sequences = {name: float(usual_sequence(model(name))) for name in ways.models}
-    sequence = look_up(sequences, ways.case.model)
-    values = {
-        "model": ways.case.model,
-        "accelerator": of.place.chip,
-        "chips": minimum(of.place.chips, LARGEST_SPLIT),
-        "precision": form,
-        "sequence": sequence,
-        "global_batch": of.plan.batch / sequence,
-    }
-    whole = of.place.chips <= LARGEST_SPLIT
-    return Question("parallelism", values, {"split.fastest_mfu": of.run.step.mfu}, whole)
-
-
-def _law_asked(ways: TrainingWays, of: Taken) -> Question:
-    """The size that so much arithmetic trains best: for a budget that buys just that, at the share
-    of the peak of the run.
-    """
-    peaks = choose({name: matmul_chips()[name] for name in platforms()}, of.place.chip)
-    flop, mfu = training_flop(_parameters(ways), ways.case.tokens), of.run.step.mfu
-    by_the_hour = rents().paid(of.place.chip, USUAL["contract"], USUAL["seller"], 0.0)
-    mfu = minimum(maximum(mfu, 0.05), 0.8)
-    values = {
-        "accelerator": of.place.chip,
-        "budget_usd": compute_usd(flop, peaks.bf16_flops, mfu, by_the_hour.usd),
-        "contract": USUAL["contract"],
-        "mfu": mfu,
-    }
-    law = laws.fit(laws.points())
-    best = laws.compute_optimal_parameters(flop, **law.terms)
-    return Question("scaling_laws", values, {"size": best}, by_the_hour.usd > 0)
-
-
-def _planet_asked(ways: TrainingWays, of: Taken) -> Question:
-    made, hours = _footprint(of, ways.case.region, REGIONS), of.run.hours.total
-    values = {
-        "task": "training",
-        "accelerator": of.place.chip,
-        "chip_hours": hours,
-        "utilization": 1.0,
-        "place": ways.case.region,
-    }
-    figures = {
-        "made.energy.watt_hours": made.energy.watt_hours,
-        "made.carbon.total": made.carbon.total,
-        "made.water.total": made.water.total,
-    }
-    return Question("sustainability", values, figures, hours >= 1)
