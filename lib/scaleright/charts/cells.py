@@ -68,9 +68,10 @@ def known_to_notebook() -> None:
     if shell is None:
         return
 
+    from IPython.core.magic import no_var_expand
+
     def say(line: str, cell: str) -> Display:
         return sentence_of(line, cell, shell.user_ns)
 
     say.__doc__ = __doc__
-    say._ipython_magic_no_var_expand = True  # a condition is not a line of a shell
-    shell.register_magic_function(say, "cell", "say")
+    shell.register_magic_function(no_var_expand(say), "cell", "say")
