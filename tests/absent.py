@@ -1,7 +1,5 @@
 """What a test needs of the machine and may not find."""
 
-from __future__ import annotations
-
 import os
 from typing import NoReturn
 

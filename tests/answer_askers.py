@@ -2,8 +2,6 @@
 own words; nothing is computed here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from typing import NamedTuple

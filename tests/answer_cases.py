@@ -4,8 +4,6 @@ Dense models and mixtures of experts, small and large; chips of all makers and a
 and long; light and heavy loads; training runs on few chips and on thousands.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from chapter_cells import BOOK

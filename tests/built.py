@@ -1,7 +1,5 @@
 """The site of this book, and what its build has found in the tables."""
 
-from __future__ import annotations
-
 import fcntl
 import functools
 import os

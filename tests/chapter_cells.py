@@ -4,8 +4,6 @@ The cells of a case run once a process, and only as far as somebody asks; all te
 have made, and nobody changes it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import operator

@@ -1,7 +1,6 @@
 """What tests of charts share: a small case, charts of every form, and what Vega makes of them."""
 
-from __future__ import annotations
-
+import html
 import json
 import re
 from types import SimpleNamespace
@@ -181,12 +180,17 @@ EVERY = {
 }
 
 
-def texts_of(chart, width=600):
+def svg_of(chart, width=600, **moved) -> str:
+    """A chart as Vega draws it after some of the page's controls moved."""
     spec = charts.show(chart, alt="A chart of something.").bundle[VEGALITE_MIME]
-    return re.findall(
-        r"<text[^>]*>([^<]+)</text>",
-        vl_convert.vegalite_to_svg(spec | {"width": width, "autosize": "pad"}),
-    )
+    for control in spec.get("params", ()):
+        control["value"] = moved.get(control["name"], control.get("value"))
+    return html.unescape(vl_convert.vegalite_to_svg(spec | {"width": width, "autosize": "pad"}))
+
+
+def texts_of(chart, **moved) -> list[str]:
+    """The words of such a chart."""
+    return re.findall(r"<text[^>]*>([^<]+)</text>", svg_of(chart, **moved))
 
 
 def model_in(display):

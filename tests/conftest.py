@@ -2,8 +2,6 @@
 kernels that ignore the user's profile.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import os
@@ -21,7 +19,6 @@ from built import ROOT, findings, site
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from scaleright import REMEMBERED, catalog
 from scaleright.press import Book
-from scaleright.press.execute import kernel_environment
 from shares import share
 from small_book import small_book
 from spoiled import Spoiled
@@ -67,8 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Failures(config))
     selection.note_files()
     config.pluginmanager.register(selection.Selection(config))
-    environment = kernel_environment(ROOT / "_build")
-    os.environ.update({k: v for k, v in environment.items() if k != "PYTHONWARNINGS"})
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in a build
     os.environ.pop("SCALERIGHT_DATA", None)  # the tests are of the tables of this checkout
     if config.getoption("nbval", default=False):
         import nbval_kernels
@@ -132,11 +128,7 @@ def _is_long(item: pytest.Item) -> bool:
     return item.nodeid.startswith(_LONG) or bool(runs)
 
 
-_REPLACING = (
-    "tests/test_own_",
-    "tests/test_serving_properties.py",
-    "tests/test_site_is_built.py",
-)
+_REPLACING = ("tests/test_own_", "tests/test_serving_properties.py", "tests/test_site_is_built.py")
 """Tests that replace something of the library, or add models to it, without `monkeypatch`."""
 
 

@@ -1,7 +1,5 @@
 """Engines with which the tests of a server are made."""
 
-from __future__ import annotations
-
 from scaleright import catalog
 from scaleright.inference.deployment import Deployment
 

@@ -1,7 +1,5 @@
 """A scheduler step by step, with which closed forms of a server are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

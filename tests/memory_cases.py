@@ -1,18 +1,9 @@
 """Training runs whose memory is computed, by name and at random."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 from scaleright import catalog
+from scaleright.training import memory
 from scaleright.training.layout import Layout, TrainingRun
-from scaleright.training.memory import (
-    FSDP,
-    FSDP_FUSED_LOSS,
-    MEGATRON,
-    MEGATRON_2022,
-    Software,
-    training_memory,
-)
 
 GIB = 2**30
 A100, H100 = catalog.accelerator("A100 SXM 80GB"), catalog.accelerator("H100 SXM")
@@ -28,7 +19,7 @@ NAMES = (
     "Qwen3-30B-A3B",
 )
 
-SOFTWARES = (MEGATRON, MEGATRON_2022, FSDP, FSDP_FUSED_LOSS)
+SOFTWARES = (memory.MEGATRON, memory.MEGATRON_2022, memory.FSDP, memory.FSDP_FUSED_LOSS)
 
 
 def run_of(
@@ -40,23 +31,25 @@ def run_of(
 def bill(
     name: str = "Llama-3.1-8B",
     optimizer: str = "adamw",
-    software: Software = MEGATRON,
+    software: memory.Software = memory.MEGATRON,
     run: dict | None = None,
     **layout,
 ):
-    return training_memory(run_of(name, **(run or {})), Layout(**layout), optimizer, software)
+    return memory.training_memory(
+        run_of(name, **(run or {})), Layout(**layout), optimizer, software
+    )
 
 
 def gpt3_on_1024(**more):
-    return training_memory(
+    return memory.training_memory(
         TrainingRun(GPT3, A100, 1024, 2048, 1536),
         Layout(8, 8, data=16, zero=0, recompute=1, **more),
-        software=MEGATRON_2022,
+        software=memory.MEGATRON_2022,
     )
 
 
 @st.composite
-def cases(draw) -> tuple[TrainingRun, Layout, Software]:
+def cases(draw) -> tuple[TrainingRun, Layout, memory.Software]:
     run = run_of(
         draw(st.sampled_from(NAMES)),
         sequence=draw(st.sampled_from((512, 4096, 32768))),

@@ -2,8 +2,6 @@
 them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scaleright.charts.expressions import settled
 from scaleright.formulas import Breakdown, Domain, Formula

@@ -6,8 +6,6 @@ NumPy's vector paths, OpenBLAS's kernels and the C library's functions are each 
 processor can do, and each can be told, before it is loaded, to do with less.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

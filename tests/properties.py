@@ -1,7 +1,5 @@
 """What the properties of serving and of training are tried with."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How tests are divided among workers."""
 
-from __future__ import annotations
-
 import re
 
 _OF_A_CHAPTER = re.compile(r"tests/test_(?:choices|pages_quantities)\.py::.*\[(?:\d+-)?([a-z_]+)\]")

@@ -1,7 +1,5 @@
 """Files of the data that hold something else in memory, without a copy of all others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

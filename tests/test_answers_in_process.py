@@ -1,7 +1,5 @@
 """The answer that `scaleright run` gives without a kernel: that of the notebook, word for word."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from textwrap import dedent

@@ -1,7 +1,5 @@
 """Every script of benchmarks/ runs, at a small size; how fast it is, is never judged here."""
 
-from __future__ import annotations
-
 import csv
 import importlib
 import importlib.util
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from scaleright import catalog, transformer
-from scaleright.validation import cases, checks
+from scaleright.validation import cases, training
 
 from benchmarks import calibrate_chip, peers, steps, trainer
 from benchmarks.device import Bench
@@ -126,7 +124,7 @@ def test_a_step_of_training_is_written_as_a_row_that_can_be_judged(tmp_path):
     schema = catalog.resource("measured/training")["schema"]
     table = catalog.read_csv(tmp_path / "training.csv", schema, "measured/training")
     assert table["run"].is_unique and table["note"].str.contains("600 W").all()
-    assert not checks.training(table)
+    assert not training.KIND.check(table)
     for case, read in zip(steps.FULL, cases.cases(table, own=True), strict=True):
         assert (read.why, read.measured_s) == ("", 2.0)
         assert read.run.tokens == case.sequence * case.micro_batch

@@ -2,19 +2,15 @@
 there is no number.
 """
 
-from __future__ import annotations
-
-import html
 import re
 
 import pandas as pd
 import pytest
-import vl_convert
-from chart_samples import case_of, model_in, parameter
+from chart_samples import case_of, model_in, parameter, svg_of, texts_of
 from scaleright import charts
 from scaleright.charts.displays import row_set
 from scaleright.ops import item, where
-from scaleright.outputs import ANSWER_MIME, TABLE_MIME, VEGALITE_MIME
+from scaleright.outputs import ANSWER_MIME, TABLE_MIME
 from scaleright.quantity import choose, given
 from scaleright.ranges import Ends
 from vega import signal_texts
@@ -33,20 +29,6 @@ def case(live):
 def unit(case):
     """Price of a unit on a chip: none on C."""
     return case.price / choose(SPEEDS, case.chip).speed
-
-
-def picture(chart, live, **moved) -> str:
-    """A chart after some of the page's controls moved."""
-    spec = charts.show(chart, alt="A chart of cases.").bundle[VEGALITE_MIME]
-    for found in spec["params"]:
-        if found["name"] in moved:
-            found["value"] = moved[found["name"]]
-    return html.unescape(vl_convert.vegalite_to_svg(spec | {"width": 500}))
-
-
-def drawn(chart, live, **moved) -> set[str]:
-    """The words of a chart."""
-    return set(re.findall(r"<text[^>]*>([^<]*)</text>", picture(chart, live, **moved)))
 
 
 def test_a_table_has_the_same_quantities_at_the_case_of_each_row(live, case, unit):
@@ -90,14 +72,14 @@ def test_lines_of_options_have_the_same_quantity_at_the_case_of_each_row(live, c
     rows = ROWS.merge(pd.DataFrame({"load": [0.1, 1.0]}), how="cross")
     along = case.chip, case.price, case.load
     lines = charts.lines(rows, "load", "chip", "usd", "load", "USD", unit / case.load, along=along)
-    assert {"A", "B"} <= drawn(lines, live) and "NaN" not in picture(lines, live)
-    assert "C" not in drawn(lines, live)  # which has no number
+    assert {"A", "B"} <= {*texts_of(lines)} and "NaN" not in svg_of(lines)
+    assert "C" not in texts_of(lines)  # which has no number
 
 
 def test_bars_say_of_each_option_what_it_costs_or_why_it_does_not(live, case, unit):
     label = where(unit > 0, charts.phrase("{unit:usd} each"), "not sold")
     bars = charts.bars(ROWS, "chip", unit, "usd", "USD", along=(case.chip, case.price), label=label)
-    assert {"$0.10 each", "$0.25 each", "not sold"} <= drawn(bars, live)
+    assert {"$0.10 each", "$0.25 each", "not sold"} <= {*texts_of(bars)}
 
 
 def test_a_line_ends_where_there_is_no_number_and_stays_unseen_where_there_is_none(live, case):
@@ -106,7 +88,7 @@ def test_a_line_ends_where_there_is_no_number_and_stays_unseen_where_there_is_no
 
     line = charts.lines(rows, "load", {"bill": known}, "usd", "load", "USD", along=case.load)
     for price, unseen in ((4.0, False), (0.05, True)):
-        shown = picture(line, live, price=price)
+        shown = svg_of(line, price=price)
         assert "NaN" not in shown
         assert ('opacity="0"' in re.search(r"<text[^>]*>bill</text>", shown)[0]) == unseen
 
@@ -119,17 +101,15 @@ def test_a_tornado_moves_each_input_in_the_graph_of_the_result(live, case, unit)
         "chip": Ends(case.chip, "C", "B"),
     }
     tornado = charts.tornado(ends, unit, "number 2", "unit", result=unit * level)
-    said = drawn(tornado, live)
+    said = {*texts_of(tornado)}
     assert {"0.10 to 0.40", "0.10 to 0.60", "0.10 to 0.20, and none at an end"} <= said
-    assert "0.20 to 1.2" in drawn(tornado, live, price=4.0)
-    assert "none" in drawn(tornado, live, chip="C")
+    assert "0.20 to 1.2" in texts_of(tornado, price=4.0)
+    assert "none" in texts_of(tornado, chip="C")
 
 
 def test_a_sentence_has_another_where_it_does_not_hold(live, case, unit):
     shown = charts.sentence(
-        "A unit costs {unit:usd}.",
-        provided=unit > 0,
-        otherwise="{case.chip} makes none.",
+        "A unit costs {unit:usd}.", provided=unit > 0, otherwise="{case.chip} makes none."
     )
     assert str(shown) == "A unit costs $0.20."
     parts = re.findall(r'data-sr-when="(!?)\w+"( hidden)?', shown.markup)

@@ -1,7 +1,5 @@
 """Live controls: numbers, answers and sentences that follow them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
@@ -48,9 +46,8 @@ def test_a_choice_that_others_follow_comes_with_them(live):
     meta = charts.show(bar_chart(USD * live.given.price), alt="Two bars of cost.").bundle[
         VEGALITE_MIME
     ]["usermeta"]["scaleright"]
-    assert [c["name"] for c in meta["controls"]] == ["chip", "price"] and meta["follow"]["chip"][
-        "B"
-    ] == {"price": 4.0}
+    assert [c["name"] for c in meta["controls"]] == ["chip", "price"]
+    assert meta["follow"]["chip"]["B"] == {"price": 4.0}
     with pytest.raises(ValueError, match="'prices' is no parameter"):
         live.follow("chip", {"A": {"prices": 2.0}})
 

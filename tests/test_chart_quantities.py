@@ -1,15 +1,12 @@
 """Sentences, tables and charts of quantities: said once, read by Python and by the page."""
 
-from __future__ import annotations
-
-import html
 import json
 import re
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-import vl_convert
+from chart_samples import svg_of, texts_of
 from IPython.core.interactiveshell import InteractiveShell
 from ownership_samples import CARD
 from scaleright import charts
@@ -19,7 +16,7 @@ from scaleright.charts.intervals import intervals
 from scaleright.charts.market import dots, spread
 from scaleright.claims import ledger, stored
 from scaleright.ops import where
-from scaleright.outputs import ANSWER_MIME, TABLE_MIME, VEGALITE_MIME
+from scaleright.outputs import ANSWER_MIME, TABLE_MIME
 from scaleright.quantity import Quantity, choose, given
 from scaleright.ranges import Ends
 from vega import signal_texts
@@ -41,17 +38,6 @@ def told(display: charts.Display, **moved) -> dict[str, str]:
     names = re.findall(r'data-sr-(?:signal|label)="(\w+)"', markup)
     (texts,) = signal_texts([NOW | moved], expressions, [f"{name}_text" for name in names])
     return dict(zip(names, texts, strict=True))
-
-
-def drawn(chart, live, **moved) -> list[str]:
-    """The words of a chart after some of the page's controls moved."""
-    spec = charts.show(chart, alt="A chart of quantities.")
-    spec = spec.bundle[VEGALITE_MIME]
-    for parameter in spec["params"]:
-        if parameter["name"] in moved:
-            parameter["value"] = moved[parameter["name"]]
-    svg = vl_convert.vegalite_to_svg(spec | {"width": 500})
-    return [html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
 
 
 def test_a_sentence_names_quantities_and_follows_them(case):
@@ -221,19 +207,19 @@ def test_lines_run_along_a_parameter_and_follow_the_others(live, case):
     chart = charts.lines(rows, "months", spent, "usd", "months", "USD", along=months)
     calculated = chart.to_dict()["layer"][0]["transform"]
     assert {"calculate": "(datum.months * price)", "as": "_value_0"} in calculated
-    assert {"rent", "own"} <= set(drawn(chart, live))
+    assert {"rent", "own"} <= set(texts_of(chart))
 
 
 def test_bars_stacks_and_swings_of_quantities_move(live, case):
     bars = charts.bars({"one": case.price, "all": case.price * 10}, "what", None, "usd", "USD")
-    assert {"$2.00", "$20.00"} <= set(drawn(bars, live))
-    assert {"$3.00", "$30.00"} <= set(drawn(bars, live, price=3.0))
+    assert {"$2.00", "$20.00"} <= set(texts_of(bars))
+    assert {"$3.00", "$30.00"} <= set(texts_of(bars, price=3.0))
     parts = {"rent": {"fixed": 1.0, "use": case.price}, "own": {"fixed": 5.0, "use": 0.0}}
     stack = charts.stacked_parts(parts, "usd", "USD", category="plan")
-    assert {"$5.00", "$8.00"} <= set(drawn(stack, live, price=7.0))
+    assert {"$5.00", "$8.00"} <= set(texts_of(stack, price=7.0))
     ends = {"price": Ends(case.price, case.price / 2, case.price * 2)}
     tornado = charts.tornado(ends, case.price * 8, "usd", "USD")
-    assert "$4.00 to $16.00" in drawn(tornado, live, price=1.0)
+    assert "$4.00 to $16.00" in texts_of(tornado, price=1.0)
 
 
 def test_estimates_keep_their_ranges_and_those_without_a_number_go(live, case):
@@ -241,9 +227,9 @@ def test_estimates_keep_their_ranges_and_those_without_a_number_go(live, case):
     gain = where(case.chips < 64, where(case.load > 0, case.price, float("nan")), float("nan"))
     estimate = (gain / 2, gain, gain * 2)
     chart = intervals(rows, "name", estimate, "times", "gain", along={case.chips: "size"})
-    words = drawn(chart, live, price=3.0)
+    words = texts_of(chart, price=3.0)
     assert "few" in words and "3.00 times" in words and "many" not in words
-    words = drawn(chart, live, load=0.0)
+    words = texts_of(chart, load=0.0)
     assert "no result" in words and "none of them can be compared" in words
 
 
@@ -272,14 +258,11 @@ def test_the_readers_own_dots_follow_and_all_others_stay(case, live):
     words, kinds = ["parameters", "tokens"], ["number", "number"]
     yours = {"yours": (3 * case.price, 1.0 * case.chips)}
 
+    chart = dots(rows, "size", "tokens", "model", words, kinds, within, yours)
+
     def placed(**moved):
-        chart = dots(rows, "size", "tokens", "model", words, kinds, within, yours)
-        spec = charts.show(chart, alt="A chart of dots.").bundle[VEGALITE_MIME]
-        for parameter in spec["params"]:
-            if parameter["name"] in moved:
-                parameter["value"] = moved[parameter["name"]]
-        svg = vl_convert.vegalite_to_svg(spec | {"width": 500})
-        return re.findall(r'aria-label="parameters: ([\d.]+); tokens: ([\d.]+)', svg)
+        aria = r'aria-label="parameters: ([\d.]+); tokens: ([\d.]+)'
+        return re.findall(aria, svg_of(chart, **moved))
 
     assert {("2", "30"), ("6", "8")} <= {*placed()}
     assert {("2", "30"), ("9", "8")} <= {*placed(price=3.0)}
@@ -301,8 +284,8 @@ def test_a_spread_draws_the_rows_and_the_values_that_quantities_say(case, live):
     chart = spread(
         rows, "of", watts * case.load, "W", "power [W]", only=of == case.chip, along=of_rows
     )
-    assert "280 W" in drawn(chart, live) and "120 W" not in drawn(chart, live)
-    assert "150 W" in drawn(chart, live, chip="B", load=0.5)
+    assert "280 W" in texts_of(chart) and "120 W" not in texts_of(chart)
+    assert "150 W" in texts_of(chart, chip="B", load=0.5)
 
 
 def test_a_tag_in_a_phrase_is_refused():

@@ -1,7 +1,5 @@
 """Charts as Python and Vega draw them; what the browser does is in tests/pages."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -11,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
-from chart_samples import EVERY, PRICES, USD, bar_chart, texts_of
+from chart_samples import EVERY, PRICES, USD, bar_chart, svg_of, texts_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import charts, quantity
@@ -24,9 +22,7 @@ from scaleright.ranges import Ends
 
 def test_an_output_is_valid_names_no_host_and_carries_its_alternative(live):
     shown = charts.show(
-        bar_chart(USD * live.given.price),
-        alt="Two bars & their <cost>.",
-        name="costs",
+        bar_chart(USD * live.given.price), alt="Two bars & their <cost>.", name="costs"
     )
     bundle = shown._repr_mimebundle_()
     cell = nbformat.v4.new_code_cell(
@@ -106,13 +102,7 @@ def test_words_at_the_foot_of_a_line_stay_inside_the_plot_and_above_each_other(p
         + foot[0]
         + foot[1]
     )
-    drawn = vl_convert.vegalite_to_svg(
-        charts.show(chart, alt="A line and two rules.").bundle[VEGALITE_MIME]
-        | {
-            "width": 300,
-            "autosize": "pad",
-        }
-    )
+    drawn = svg_of(chart, 300)
     found = {
         word: (side, float(x), float(y))
         for side, x, y, word in re.findall(
@@ -140,9 +130,7 @@ def test_the_ends_of_a_swing_share_their_unit(live):
     ends = {"price": Ends(price, 2.0, 2.4), "power": Ends(power, 0.12, 1.2)}
     cost = price * 2.5e6
     tornado = charts.tornado(ends, cost, "usd", "USD", result=cost * power)
-    spec = charts.show(tornado, alt="What moves a cost.").bundle[VEGALITE_MIME]
-    drawn = vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"})
-    assert ">$5.00 to $6.00 million<" in drawn and ">$600,000 to $6.00 million<" in drawn
+    assert {"$5.00 to $6.00 million", "$600,000 to $6.00 million"} <= {*texts_of(tornado)}
 
 
 HERE = {
@@ -166,27 +154,13 @@ CURVES = {
 )
 def test_a_boundary_names_the_areas_there_are_and_holds_the_readers_case(names, spot):
     chart = boundary(("hours", 0, 24), ("USD", 1, 10), CURVES[names], here=HERE[spot], kind="usd")
-    drawn = vl_convert.vegalite_to_svg(
-        charts.show(chart, alt="A plane in two parts.").bundle[VEGALITE_MIME]
-        | {
-            "width": 300,
-            "autosize": "pad",
-        }
-    )
+    drawn = svg_of(chart, 300)
     assert not re.search("NaN|undefined|Infinity", drawn)
-    assert (
-        set(re.findall(r'font-weight="bold"[^>]*>([^<]+)<', drawn)) == set(names.split())
-        and "your case" in drawn
-    )
-    width, height = (
-        float(size) for size in re.search(r'width="(\d+)" height="(\d+)"', drawn).groups()
-    )
-    x, y = (
-        float(place)
-        for place in re.search(
-            r"mark-symbol.*?translate\(([\d.]+),([\d.]+)\)", drawn, re.DOTALL
-        ).groups()
-    )
+    assert set(re.findall(r'font-weight="bold"[^>]*>([^<]+)<', drawn)) == set(names.split())
+    assert "your case" in drawn
+    width, height = map(float, re.search(r'width="(\d+)" height="(\d+)"', drawn).groups())
+    dot = re.search(r"mark-symbol.*?translate\(([\d.]+),([\d.]+)\)", drawn, re.DOTALL)
+    x, y = map(float, dot.groups())
     assert 0 <= x <= 300 < width and 5 < y < 315 < height
 
 
@@ -237,15 +211,10 @@ def test_the_staircase_goes_through_what_nothing_beats_and_names_it():
     )
     shown = scatter(rows, "x", "y", "chip", ("usd", "usd"), ("x", "y"))
     assert {"old", "good", "cheap", "worse"} <= set(texts_of(shown))
-    spec = charts.show(shown, alt="A chart of something.").bundle[VEGALITE_MIME]
-    stairs = re.search(
-        r'mark-line role-mark[^"]*".*?<path[^>]* d="([^"]+)"',
-        vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"}),
-        re.DOTALL,
-    )[1]
-    assert (
-        stairs.count("L") + stairs.count("H") + stairs.count("V") == 4
-    )  # three steps: over and down, twice
+    line = re.compile(r'mark-line role-mark[^"]*".*?<path[^>]* d="([^"]+)"', re.DOTALL)
+    stairs = line.search(svg_of(shown))[1]
+    # three steps: over and down, twice
+    assert stairs.count("L") + stairs.count("H") + stairs.count("V") == 4
 
 
 @given(
@@ -288,12 +257,5 @@ def test_a_band_keeps_within_the_plot_whatever_its_ends(live):
 
 
 def test_a_breakdown_ends_where_its_parts_add_up_to(live):
-    spec = charts.show(
-        charts.stacked_parts({"chips": live.given.price * 2, "power": 1.5}, "usd", "USD"),
-        alt="Parts of a cost.",
-    ).bundle[VEGALITE_MIME]
-    texts = re.findall(
-        r"<text[^>]*>([^<]+)</text>",
-        vl_convert.vegalite_to_svg(spec | {"width": 600, "autosize": "pad"}),
-    )
-    assert {"$4.00 (73%)", "$1.50 (27%)", "$5.50"} <= set(texts)
+    parts = charts.stacked_parts({"chips": live.given.price * 2, "power": 1.5}, "usd", "USD")
+    assert {"$4.00 (73%)", "$1.50 (27%)", "$5.50"} <= {*texts_of(parts)}

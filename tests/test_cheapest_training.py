@@ -2,17 +2,13 @@
 batch with which a run comes to the same loss for least.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from chapter_cells import BOOK, computed
+from chapter_cells import computed
 from scaleright.costs.platforms import BATCHES, FREE
 from scaleright.market import BEST
-from scaleright.parameters import ParameterError, validate
-from scaleright.press.texts import declared
 from scaleright.quantity import evaluate
 from scaleright.scaling_laws.batches import CRITICAL, published_batch, tokens_over_least
 
@@ -54,12 +50,6 @@ def test_the_cheapest_accelerator_costs_least_of_those_that_were_tested(pages, c
     sure = page["best"].choice if chapter == "rlhf_cost" else page["sure"].choice
     (other,) = evaluate([sure.other], {**case, "accelerator": BEST})
     assert many >= 2 and other >= cost
-
-
-def test_a_rent_of_ones_own_is_that_of_an_accelerator_that_is_named():
-    for chapter in CASES:
-        with pytest.raises(ParameterError, match="name it"):
-            validate(declared(chapter, BOOK), {"rent_usd_per_hour": 2.0})
 
 
 @pytest.mark.parametrize(

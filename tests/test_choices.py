@@ -4,8 +4,6 @@ the catalog's long menus some in each chapter, and all every night. `settings_tr
 hundred of a chapter, and each choice alone, to their answers.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import zlib

@@ -1,12 +1,10 @@
 """Offers as candidates of a page: the same least month as by listing after listing."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import quantities
 from scaleright import market
 from scaleright.chapters.gpu_prices.model import (
     CloudMonths,
@@ -18,7 +16,7 @@ from scaleright.costs.break_even import cloud_usd_per_month
 from scaleright.costs.serving import LOAD, RENT
 from scaleright.press import Book
 from scaleright.press.texts import declared
-from scaleright.quantity import evaluate, given
+from scaleright.quantity import evaluate
 
 USUAL = {
     "accelerator": "H100 SXM",
@@ -33,7 +31,7 @@ ONE = {"accelerator": "A100 SXM 80GB", "accelerators": 1, "used_share": 0.05}
 
 @pytest.fixture(scope="module")
 def months() -> CloudMonths:
-    return CloudMonths.of(SimpleNamespace(**{name: given(name, of) for name, of in USUAL.items()}))
+    return CloudMonths.of(quantities(USUAL))
 
 
 def listings(case: dict):

@@ -2,35 +2,21 @@
 each aim, published clusters, and what is refused.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import defaults, quantities
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, quantity
 from scaleright.chapters.cluster_efficiency.evidence import judged, judged_clusters
 from scaleright.chapters.cluster_efficiency.model import LEVEL, ClusterDoubts, Curve
-from scaleright.claims import ledger
 from scaleright.costs.cluster_grid import BATCHES, CLUSTERS, WAYS, grid_of
 from scaleright.costs.platforms import FREE, goodput, mtbf_hours
 from scaleright.costs.pretraining import reliability, run_chip_hours
 from scaleright.costs.whole_runs import whole_runs
-from scaleright.decisions.cluster_efficiency import (
-    Efficiency,
-    case_of,
-    cost_with_time,
-    ends_of_batches,
-    hours_with_time,
-    require_checkpoints,
-    require_fit,
-    require_in_time,
-    usd_per_day_saved,
-    waiting_days,
-)
+from scaleright.decisions import cluster_efficiency
 from scaleright.quantity import evaluate
 from scaleright.scaling_laws.batches import MORE, laws, published_batch, tokens_over_least
 
@@ -41,38 +27,22 @@ MODEL, CHIP = "Llama-3.1-70B", "H100 SXM"
 tokens = st.floats(1e9, 1e14)
 batches = st.floats(1e5, 1e9)
 shares = st.floats(0.01, 0.95)
-CASE = {
-    "model": MODEL,
-    "accelerator": CHIP,
-    "tokens": 15e12,
-    "chips": 1024,
+CASE = defaults("cluster_efficiency") | {
     "batch": FREE,
     "precision": "BF16",
-    "tuning": "typical",
-    "deadline_days": 120.0,
-    "value_usd_per_day": 50_000.0,
-    "paid": "rent",
-    "contract": "on demand",
-    "seller": "median",
     "rent_usd_per_hour": 2.5,
-    "checkpoint_minutes": 0.0,
-    "law": "Zhang 2024",
-    "critical_batch": 0.0,
-    "shared_load": 0.0,
-    "shared_chips": 65536.0,
-    "job_days": 3.0,
 }
 
 
 @pytest.fixture(scope="module")
 def case():
     values = CASE | reliability()
-    return SimpleNamespace(**{name: quantity.given(name, of) for name, of in values.items()})
+    return quantities(values)
 
 
 @pytest.fixture(scope="module")
 def found(case):
-    return Efficiency.of(case, grid_of(MODEL))
+    return cluster_efficiency.Efficiency.of(case, grid_of(MODEL))
 
 
 # The batch
@@ -129,14 +99,18 @@ def test_twice_the_chips_are_stopped_twice_as_often(chips):
 
 @given(load=shares, days=st.floats(0.01, 100.0), power=st.integers(3, 15))
 def test_a_larger_job_waits_longer_and_none_without_load(load, days, power):
-    waits = [waiting_days(2.0**of, 65536.0, load, days) for of in (power, power + 1)]
+    waits = [
+        cluster_efficiency.waiting_days(2.0**of, 65536.0, load, days) for of in (power, power + 1)
+    ]
     assert waits[0] <= waits[1]
-    assert waiting_days(2.0**power, 65536.0, 0.0, days) == 0
+    assert cluster_efficiency.waiting_days(2.0**power, 65536.0, 0.0, days) == 0
 
 
 def test_one_server_waits_as_queueing_theory_has_it():
     load = np.array([0.2, 0.5, 0.9])
-    assert waiting_days(64.0, 64.0, load, 2.0) == pytest.approx(2.0 * load / (1 - load))
+    assert cluster_efficiency.waiting_days(64.0, 64.0, load, 2.0) == pytest.approx(
+        2.0 * load / (1 - load)
+    )
 
 
 # The optimum
@@ -145,8 +119,10 @@ def test_one_server_waits_as_queueing_theory_has_it():
 @given(usd=st.floats(1e4, 1e8), days=st.floats(1, 1e3), worth=st.floats(0, 1e6))
 def test_the_next_chips_pay_exactly_where_a_day_costs_less_than_it_is_worth(usd, days, worth):
     more, fewer = 1.2 * usd, days / 2
-    pays = cost_with_time(more, fewer, worth) < cost_with_time(usd, days, worth)
-    price = usd_per_day_saved(usd, days, more, fewer)
+    pays = cluster_efficiency.cost_with_time(
+        more, fewer, worth
+    ) < cluster_efficiency.cost_with_time(usd, days, worth)
+    price = cluster_efficiency.usd_per_day_saved(usd, days, more, fewer)
     assert pays == (price < worth) or price == pytest.approx(worth)
 
 
@@ -159,14 +135,14 @@ def test_the_next_chips_pay_exactly_where_a_day_costs_less_than_it_is_worth(usd,
     more=st.floats(1, 2),
 )
 def test_hours_of_a_chip_are_dollars_over_its_price(hours, chips, waits, worth, price, more):
-    counted = hours_with_time(hours, chips, waits, worth, price, more, 1.0)
+    counted = cluster_efficiency.hours_with_time(hours, chips, waits, worth, price, more, 1.0)
     paid = hours * more
-    usd = cost_with_time(paid * price, paid / chips / 24 + waits, worth)
+    usd = cluster_efficiency.cost_with_time(paid * price, paid / chips / 24 + waits, worth)
     assert counted * price == pytest.approx(usd, rel=1e-12)
 
 
 def test_chips_that_save_no_day_have_no_price():
-    assert usd_per_day_saved(1.0, 2.0, 3.0, 2.0) == float("inf")
+    assert cluster_efficiency.usd_per_day_saved(1.0, 2.0, 3.0, 2.0) == float("inf")
 
 
 def test_each_aim_is_met_by_its_best(found):
@@ -243,7 +219,7 @@ def test_the_curve_does_not_rise_once_the_model_fits_well(found):
 
 
 def test_a_batch_of_the_readers_own_has_no_spread(case):
-    ends = ends_of_batches(case, grid_of(MODEL))
+    ends = cluster_efficiency.ends_of_batches(case, grid_of(MODEL))
     assert ends[0].value < 1 < ends[1].value
     assert evaluate([*ends], {"critical_batch": 1e7}) == [1.0, 1.0]
 
@@ -337,44 +313,39 @@ def _case(**changed):
     }
     values |= {"shared_load": 0.0, "shared_chips": 65536, "job_days": 3.0}
     batch = changed.pop("batch", FREE)
-    return case_of(MODEL, CHIP, batch, (None,) * 3, 0.0, values | changed)
+    return cluster_efficiency.case_of(MODEL, CHIP, batch, (None,) * 3, 0.0, values | changed)
 
 
 def test_a_deadline_that_a_larger_batch_would_meet_is_said_to_be_bound_by_the_batch():
     with pytest.raises(ValueError, match=r"keeps no more chips busy; one of 64M tokens"):
-        require_in_time(_case(batch="1M"), 60.0)
+        cluster_efficiency.require_in_time(_case(batch="1M"), 60.0)
 
 
 def test_a_deadline_that_nothing_meets_says_what_it_would_take():
     case = _case()
     with pytest.raises(ValueError, match="allow so many days, or train on fewer tokens") as refused:
-        require_in_time(case, 1.0)
+        cluster_efficiency.require_in_time(case, 1.0)
     days = float(str(refused.value).split("the soonest is ")[1].split(" days")[0])
-    require_in_time(case, days)
+    cluster_efficiency.require_in_time(case, days)
 
 
 def test_a_cluster_too_small_for_the_model_names_the_fewest_chips_that_hold_it():
     with pytest.raises(ValueError, match="the fewest on which one does are 16"):
-        require_fit(MODEL, CHIP, 8, FREE)
-    require_fit(MODEL, CHIP, 16, FREE)
+        cluster_efficiency.require_fit(MODEL, CHIP, 8, FREE)
+    cluster_efficiency.require_fit(MODEL, CHIP, 16, FREE)
 
 
 def test_a_batch_too_small_for_the_cluster_names_the_most_chips_it_keeps_busy():
     with pytest.raises(ValueError, match="the most that such a batch keeps busy are"):
-        require_fit(MODEL, CHIP, 65536, "1M")
+        cluster_efficiency.require_fit(MODEL, CHIP, 65536, "1M")
 
 
 def test_a_checkpoint_rarer_than_failures_is_refused_with_the_best_interval():
     with pytest.raises(ValueError, match=r"write one every .* minutes, the best"):
-        require_checkpoints(65536, (None,) * 3, 120.0)
-    require_checkpoints(65536, (None,) * 3, 0.0)
+        cluster_efficiency.require_checkpoints(65536, (None,) * 3, 120.0)
+    cluster_efficiency.require_checkpoints(65536, (None,) * 3, 0.0)
 
 
 def test_a_job_that_keeps_nothing_names_the_most_chips_that_keep_more():
     with pytest.raises(ValueError, match="chips keep more"):
-        require_checkpoints(65536, (500.0, 1800.0, 7200.0), 0.0)
-
-
-def test_claims_on_clusters_are_recomputed():
-    found = ledger.findings("cluster_efficiency")
-    assert len(found)
+        cluster_efficiency.require_checkpoints(65536, (500.0, 1800.0, 7200.0), 0.0)

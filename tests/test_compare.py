@@ -2,8 +2,6 @@
 ranking.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -47,14 +45,10 @@ def test_a_chip_without_its_host_is_no_end():
     assert price_ends(pd.concat([CARDS, alone])).equals(price_ends(CARDS))
     clouds = market.cloud_table("2023-04-07", 60)
     then = price_ends(clouds).set_index("accelerator")["providers"]
-    assert "CoreWeave" in set(clouds["provider"]) and (
-        then["A100 PCIe 80GB"],
-        then["A100 SXM 40GB"],
-        then["A100 SXM 80GB"],
-    ) == (3, 6, 9)
-    assert "CoreWeave" not in set(
-        market.spread("2023-04-07")["provider"]
-    )  # on which the claims on that table rest
+    assert "CoreWeave" in set(clouds["provider"])
+    assert (then["A100 PCIe 80GB"], then["A100 SXM 40GB"], then["A100 SXM 80GB"]) == (3, 6, 9)
+    # on which the claims on that table rest
+    assert "CoreWeave" not in set(market.spread("2023-04-07")["provider"])
 
 
 def test_a_chip_without_a_current_card_is_refused_with_a_day_on_which_it_had_one():
@@ -82,9 +76,8 @@ def test_the_a100_of_april_2023_was_nearly_four_times_as_dear_at_one_cloud_as_at
         .set_index("accelerator")
         .loc["A100 SXM 40GB"]
     )
-    assert (ends["low"], ends["high"], ends["high_at"]) == (1.10, 4.10, "AWS") and ends[
-        "apart"
-    ] == pytest.approx(3.727, abs=1e-3)
+    assert (ends["low"], ends["high"], ends["high_at"]) == (1.10, 4.10, "AWS")
+    assert ends["apart"] == pytest.approx(3.727, abs=1e-3)
 
 
 def test_an_index_is_held_against_the_range_of_another_maker_only():

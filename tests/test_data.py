@@ -137,9 +137,8 @@ def test_figures_are_consistent_with_each_other(specs):
         efficiency = measured[f"measured_{kind}_matmul_flops"] / measured[f"dense_{kind}_flops"]
         assert efficiency.between(0.4, 1.0).all()
     assert (specs["idle_watts"] < specs["tdp_watts"]).where(specs["idle_watts"].notna(), True).all()
-    assert (
-        specs["memory_bytes"].dropna().mod(2**10).eq(0).all()
-    )  # whole KiB: nobody's decimal gigabytes slipped in
+    # whole KiB: nobody's decimal gigabytes slipped in
+    assert specs["memory_bytes"].dropna().mod(2**10).eq(0).all()
     assert specs["scale_up_bytes_per_s"].dropna().le(1.5e12).all()  # one direction
 
 

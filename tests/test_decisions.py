@@ -2,8 +2,6 @@
 with cases where the source's rule differs.
 """
 
-from __future__ import annotations
-
 import pytest
 from ownership_samples import CARD
 from scaleright.chapters.buy_or_rent.model import deployment, source_branch
@@ -86,15 +84,11 @@ def test_impossible_questions_are_refused():
 
 
 def test_the_rule_reads_as_the_document_says():
-    assert (
-        source_rule(3, 24) == "rent"
-        and source_rule(5, 24) == "buy"
-        and source_rule(5, 12) == "rent"
-    )
-    assert (
-        source_rule(12, 24, bursts=True) == "hybrid"
-        and source_rule(12, 24, accelerators=4) == "rent"
-    )
+    assert source_rule(3, 24) == "rent"
+    assert source_rule(5, 24) == "buy"
+    assert source_rule(5, 12) == "rent"
+    assert source_rule(12, 24, bursts=True) == "hybrid"
+    assert source_rule(12, 24, accelerators=4) == "rent"
     assert source_branch(5, 24, 1, False, False) == "buy"
 
 

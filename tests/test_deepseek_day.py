@@ -2,8 +2,6 @@
 experts held twice that it needs.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

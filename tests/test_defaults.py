@@ -3,8 +3,6 @@ contract that is cheapest; each default is what its rule makes of today's tables
 A case that a chapter teaches by stays, with its reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The utilization of a chapter's engines from a reader's traffic: one with that of a day."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """The tables of S4, read from its text by code."""
 
-from __future__ import annotations
-
 import pytest
 from scaleright import catalog
 

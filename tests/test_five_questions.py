@@ -2,8 +2,6 @@
 cost: asked of the chapters' own parameters, as a page and as the command line do.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What must be true of footprints: parts sum, they move the right way, bad places are refused."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from types import SimpleNamespace
@@ -19,8 +17,6 @@ from scaleright.footprint import (
     Machine,
     Place,
     busy_hours,
-    embodied_kg,
-    energy_kwh,
     grid,
     machine,
     machines,
@@ -84,9 +80,8 @@ def test_more_use_costs_less_and_the_work_itself_remains(of, busy, use, where):
     assert idle.carbon.total > busier.carbon.total >= full.carbon.total
     assert idle.carbon.embodied_kg == pytest.approx(2 * busier.carbon.embodied_kg)
     assert full.energy.chips_kwh == pytest.approx(busy * of.chip_watts / 1e3)
-    assert idle.energy.total <= busier.energy.total * 2 * (
-        1 + 1e-9
-    )  # busy hours do not shrink, so doubling the use saves less than half
+    # busy hours do not shrink, so doubling the use saves less than half
+    assert idle.energy.total <= busier.energy.total * 2 * (1 + 1e-9)
 
 
 @given(of=machines_drawn, busy=hours, use=shares, where=sites)
@@ -95,35 +90,12 @@ def test_a_longer_life_saves_making_alone_and_a_worse_building_adds_electricity_
 ):
     made = Footprint.of(of, busy, use, where)
     lasting = Footprint.of(replace(of, life_years=2 * of.life_years), busy, use, where)
-    assert (
-        lasting.carbon.embodied_kg == pytest.approx(made.carbon.embodied_kg / 2)
-        and lasting.energy == made.energy
-    )
+    assert lasting.carbon.embodied_kg == pytest.approx(made.carbon.embodied_kg / 2)
+    assert lasting.energy == made.energy
     worse = Footprint.of(of, busy, use, replace(where, pue=where.pue + 0.5))
-    assert (
-        worse.energy.machines_kwh == made.energy.machines_kwh
-        and worse.carbon.total > made.carbon.total
-    )
+    assert worse.energy.machines_kwh == made.energy.machines_kwh
+    assert worse.carbon.total > made.carbon.total
     assert worse.carbon.embodied_kg == made.carbon.embodied_kg
-
-
-@pytest.mark.parametrize(
-    "call, words",
-    [
-        (
-            lambda: energy_kwh(1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.2),
-            ("utilization = 0", "above 0 to 1"),
-        ),
-        (lambda: energy_kwh(1.0, 40, 1.0, 1.0, 1.0, 1.0, 1.0, 1.2), ("utilization = 40", "0.4")),
-        (lambda: energy_kwh(1.0, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 0.9), ("pue = 0.9", "1 to 10")),
-        (lambda: embodied_kg(1.0, 0.5, 100.0, 0.0), ("life_years = 0", "above 0")),
-        (lambda: busy_hours(1e6, 0.0), ("tokens_per_s = 0", "above 0")),
-    ],
-)
-def test_values_that_mean_nothing_are_refused(call, words):
-    with pytest.raises(ValueError) as error:
-        call()
-    assert all(word in str(error.value) for word in words)
 
 
 def test_gpt3_by_hand():
@@ -199,11 +171,9 @@ def test_a_machine_is_dearer_at_its_high_end(name, work):
 
 
 def test_places_are_looked_up_by_code_name_and_region():
-    assert (
-        grid("usa") == grid("United States")
-        and grid("Georgia").zone == "GEO"
-        and grid("US-GA").zone == "US-GA"
-    )
+    assert grid("usa") == grid("United States")
+    assert grid("Georgia").zone == "GEO"
+    assert grid("US-GA").zone == "US-GA"
     old = grid("France", 1990)
     assert old.carbon.year > 1990 and str(old.carbon) == f"{old.carbon.year}, nearest to 1990"
     assert grid("WORLD").kg_co2e_per_kwh > grid("Sweden").kg_co2e_per_kwh > 0
@@ -407,9 +377,8 @@ def test_the_source_says_93_percent_and_hardware_two_thirds():
     saved = eco.savings(deployed()).set_index("what").map(lambda q: q.value)
     assert saved.loc["hardware worn out"].tolist() == pytest.approx([2 / 3, 8 / 9])
     energy = saved.loc["energy"]
-    assert (
-        energy["same life"] == pytest.approx(energy["longer life"]) and energy["same life"] < 2 / 3
-    )
+    assert energy["same life"] == pytest.approx(energy["longer life"])
+    assert energy["same life"] < 2 / 3
     assert saved.to_numpy().max() < 0.93
 
 

@@ -1,7 +1,5 @@
 """Units, element-wise operations, ranges and the registry of formulas."""
 
-from __future__ import annotations
-
 import math
 
 import altair as alt
@@ -38,16 +36,12 @@ def test_significant_digits_are_kept(value, digits):
 
 
 def test_units_say_what_a_person_would():
-    assert (
-        units.usd(0) == "$0"
-        and units.usd(0.004) == "$0.004"
-        and units.usd(999_999) == "$1.00 million"
-    )
-    assert (
-        units.si(999.6, "W") == "1.00 kW"
-        and units.duration(59) == "59.0 s"
-        and units.duration(0) == "0 s"
-    )
+    assert units.usd(0) == "$0"
+    assert units.usd(0.004) == "$0.004"
+    assert units.usd(999_999) == "$1.00 million"
+    assert units.si(999.6, "W") == "1.00 kW"
+    assert units.duration(59) == "59.0 s"
+    assert units.duration(0) == "0 s"
     assert [units.usd(v) for v in (0.495, 0.5, 0.35, 0.05, 0.0123, 0.09996, 0.9996, -0.25)] == [
         "$0.495",
         "$0.50",

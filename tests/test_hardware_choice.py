@@ -1,9 +1,8 @@
 """Which accelerator: the cheapest chip that does the work, and what the rule's criteria say."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
+import cases
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,27 +39,12 @@ from scaleright.market import contracts, hour
 from scaleright.validation.in_common import error_in_common
 
 MODELS = ("Llama-3.1-8B", "Llama-3.3-70B", "gpt-oss-120b")
-CASE = {
-    "task": "inference",
-    "model": "Llama-3.3-70B",
-    "pace_tokens_per_s": 30.0,
-    "input_tokens": 2000,
-    "output_tokens": 500,
+CASE = cases.defaults("hardware_compare") | {
     "tokens_per_s": 20000.0,
     "utilization": 0.4,
     "paid": "rent",
-    "setting": "data center",
     "contract": "on demand",
-    "least_providers": 1,
-    "seller": "median",
-    "vendor": "all",
-    "segment": "any",
-    "precision": "usual",
     "training_precision": "BF16",
-    "tuning": "typical",
-    "cached_share": 0.0,
-    "traffic": "unknown",
-    "requests_per_day": 2e5,
     "peak_to_mean": 1.4,
 }
 
@@ -68,7 +52,7 @@ CASE = {
 @pytest.fixture(scope="module")
 def given() -> SimpleNamespace:
     """`CASE` as quantities."""
-    return SimpleNamespace(**{name: quantities.given(name, value) for name, value in CASE.items()})
+    return cases.quantities(CASE)
 
 
 @pytest.fixture(scope="module")

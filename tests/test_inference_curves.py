@@ -2,8 +2,6 @@
 browser alike.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scaleright import catalog
@@ -165,22 +163,15 @@ def test_the_batch_of_a_pace_keeps_it_and_hardly_more_would(d, limit, pace):
 def test_faster_is_dearer_and_a_pace_beyond_all_is_said():
     options = curves(engines(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM")))
     found = fastest(options, Load(2000, 500), 1 / np.array([5.0, 20.0, 40.0, 80.0, 900.0]))
-    assert np.all(np.diff(found.tokens_per_s[:4]) <= 0) and found.kept.tolist() == [
-        1.0,
-        1.0,
-        1.0,
-        1.0,
-        0.0,
-    ]
+    assert np.all(np.diff(found.tokens_per_s[:4]) <= 0)
+    assert found.kept.tolist() == [1.0, 1.0, 1.0, 1.0, 0.0]
     assert found.chips[3] > found.chips[0] and found.batch[4] == 1.0
 
 
 def test_engines_fit_and_a_format_that_the_chip_lacks_is_refused():
     model, chip = catalog.model("gpt-oss-120b"), catalog.accelerator("A100 SXM 80GB")
-    assert (
-        usual_format(model, chip) == "MXFP4"
-        and usual_format(catalog.model("Llama-3.1-8B"), chip) == "BF16"
-    )
+    assert usual_format(model, chip) == "MXFP4"
+    assert usual_format(catalog.model("Llama-3.1-8B"), chip) == "BF16"
     assert engines(catalog.model("DeepSeek-V3"), chip) == []  # 1.3 TB of weights on 640 GB
     found = engines(model, chip)
     assert len({d.chips for d in found}) > 1  # small groups for a few readers, large for a pace

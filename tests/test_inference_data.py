@@ -59,10 +59,8 @@ def test_of_equal_systems_the_fastest_result_is_the_operating_point():
 def test_results_with_power_are_rows_of_energy_and_no_others():
     done = _done({}, {"id": "5.1/z", "system_watts": 6800.0, "flags": "power_run"})
     (row,) = inference.mlperf_power_rows(done)
-    assert (row["boundary"], row["measured_joules_per_token"]) == (
-        "server",
-        0.2,
-    ) and "clocked down" in row["note"]
+    assert (row["boundary"], row["measured_joules_per_token"]) == ("server", 0.2)
+    assert "clocked down" in row["note"]
     assert len(list(inference.mlperf_rows(done))) == 1
 
 
@@ -97,14 +95,11 @@ def test_lengths_of_a_trace(tmp_path):
         )
     found, _ = sift(inference.length_rows(tmp_path))
     figures = {row["quantity"]: row["value"] for row in found if row["trace"] == "azure code"}
-    assert (
-        figures["requests"] == 2
-        and figures["mean input_tokens"] == 200
-        and figures["variation of output_tokens"] == 0.5
-    )
-    assert figures["mean context_tokens"] == pytest.approx((10 * 105 + 30 * 315) / 40) and figures[
-        "mean prefill_context_tokens"
-    ] == pytest.approx((100**2 + 300**2) / 2 / 400)
+    assert figures["requests"] == 2
+    assert figures["mean input_tokens"] == 200
+    assert figures["variation of output_tokens"] == 0.5
+    assert figures["mean context_tokens"] == pytest.approx((10 * 105 + 30 * 315) / 40)
+    assert figures["mean prefill_context_tokens"] == pytest.approx((100**2 + 300**2) / 2 / 400)
 
 
 def test_rows_held_out_are_of_sources_that_no_fit_reads():
@@ -121,10 +116,8 @@ def test_what_is_held_out_reads_as_published():
     page = rows.loc["trtllm-0.17/Llama-3.1-70B/A100-SXM-80GBx8/TP8/FP16/500-2000"]
     assert page[SPEED] * 8 == pytest.approx(4445.37) and page["requests"] == 3000
     batch = rows.loc["rocm-vllm-0.10/Llama-3.1-405B/MI300Xx8/TP8/FP8/128-2048/batch64"]
-    assert (
-        batch[SPEED] * 8 == pytest.approx(64 * 2048 / 88.631, rel=1e-4)
-        and batch["scenario"] == "one batch"
-    )
+    assert batch[SPEED] * 8 == pytest.approx(64 * 2048 / 88.631, rel=1e-4)
+    assert batch["scenario"] == "one batch"
 
 
 def test_mixtures_of_the_engines_page_run_attention_data_parallel():
@@ -135,22 +128,17 @@ def test_mixtures_of_the_engines_page_run_attention_data_parallel():
         rows["model"].map(lambda name: catalog.model(name).experts > 0)
         & (rows["pipeline_parallel"] == 1)
     ]
-    assert (mixtures["attention_data_parallel"] == mixtures["accelerators"]).all() and (
-        mixtures["expert_parallel"] == mixtures["accelerators"]
-    ).all()
+    assert (mixtures["attention_data_parallel"] == mixtures["accelerators"]).all()
+    assert (mixtures["expert_parallel"] == mixtures["accelerators"]).all()
     assert rows["requests"].notna().all()
 
 
 def test_traces_say_what_their_publishers_do():
     lengths = catalog.table("request_lengths").set_index(["trace", "quantity"])["value"]
-    assert (
-        lengths[("azure code", "p50 input_tokens")] == 1469
-        and lengths[("azure conversation", "p50 output_tokens")] == 129
-    )
-    assert (
-        lengths[("mooncake conversation", "requests")] == 12031
-        and lengths[("mooncake conversation", "p50 output_tokens")] == 350
-    )
+    assert lengths[("azure code", "p50 input_tokens")] == 1469
+    assert lengths[("azure conversation", "p50 output_tokens")] == 129
+    assert lengths[("mooncake conversation", "requests")] == 12031
+    assert lengths[("mooncake conversation", "p50 output_tokens")] == 350
 
 
 def test_power_at_the_wall_is_above_what_the_chips_draw():

@@ -2,8 +2,6 @@
 formats of its parts; its memory.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -126,25 +124,21 @@ def test_a_dense_model_has_one_format_but_for_its_ends_and_the_chip_may_have_to_
     precision, chip, formats, computed
 ):
     d = replace(LLAMA, chip=chip, precision=precision)
-    assert {d.formats[part] for part in ("attention", "dense", "experts")} == {
-        formats
-    } and d.formats["head"] == "BF16"
+    assert {d.formats[part] for part in ("attention", "dense", "experts")} == {formats}
+    assert d.formats["head"] == "BF16"
     assert d.compute_format("dense") == computed and d.compute_format("head") == "BF16"
     check(d)
 
 
 def test_published_formats_of_single_parts():
     oss = Deployment(catalog.model("gpt-oss-120b"), H100, "MXFP4")
-    assert (
-        oss.formats == {"attention": "BF16", "dense": "BF16", "experts": "MXFP4", "head": "BF16"}
-        and oss.compute_format("experts") == "BF16"
-    )
+    assert oss.formats == {"attention": "BF16", "dense": "BF16", "experts": "MXFP4", "head": "BF16"}
+    assert oss.compute_format("experts") == "BF16"
     assert replace(oss, chip=B200).compute_format("experts") == "MXFP8"
     r1 = Deployment(catalog.model("DeepSeek-V3"), B200, "NVFP4")
     assert r1.formats["attention"] == "BF16" and r1.formats["experts"] == "NVFP4"
-    assert float(weights_per_chip(r1)) == pytest.approx(
-        397e9, rel=0.01
-    )  # nvidia/DeepSeek-R1-FP4: 397 GB of weights
+    # nvidia/DeepSeek-R1-FP4: 397 GB of weights
+    assert float(weights_per_chip(r1)) == pytest.approx(397e9, rel=0.01)
     assert float(
         weights_per_chip(replace(oss, model=catalog.model("gpt-oss-20b")))
     ) == pytest.approx(13.8e9, rel=0.02)  # its 12.8 GiB [gptoss]
@@ -159,9 +153,8 @@ def test_the_cache_is_8_bit_where_tensorrt_llm_serves_a_quantized_model_and_wher
         replace(trt, software=""),
         replace(trt, kv_precision="BF16"),
     )
-    assert {d.cache_format for d in others} == {"BF16"} and replace(
-        LLAMA, kv_precision="FP8"
-    ).cache_format == "FP8"
+    assert {d.cache_format for d in others} == {"BF16"}
+    assert replace(LLAMA, kv_precision="FP8").cache_format == "FP8"
     assert NEEDS.keys() >= {"BF16", "FP16", "FP8", "INT8", "INT4", "MXFP8", "MXFP4", "NVFP4"}
 
 
@@ -240,8 +233,7 @@ def test_the_cache_that_vllm_reports_is_met():
     sglang = replace(d, software="SGLang 0.4.9", memory_share=0.93)
     assert 178_880 < float(largest_batch(d, 1)) < 400_000
     assert float(largest_batch(sglang, 1)) == pytest.approx(367_404, rel=0.15)
-    small = Deployment(
-        catalog.model("Llama-2-7B"), H100, software="vLLM 0.8.1"
-    )  # 7,191 blocks of 16 tokens [gatewayapi550]
+    # 7,191 blocks of 16 tokens [gatewayapi550]
+    small = Deployment(catalog.model("Llama-2-7B"), H100, software="vLLM 0.8.1")
     assert float(largest_batch(small, 1)) == pytest.approx(7_191 * 16, rel=0.05)
     assert float(weights_per_chip(small)) == pytest.approx(12.55 * 2**30, rel=0.001)

@@ -1,7 +1,5 @@
 """The time to the first token: waiting as a simulated scheduler has it, and what must be true."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import engine_cases

@@ -2,8 +2,6 @@
 step, and published steps.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 
@@ -80,19 +78,16 @@ def test_parts_are_finite_not_negative_and_one_array_is_many_numbers(d):
             step_parts(d, *work)[kind] for work in zip(batch, context, prompts, seen, strict=True)
         ]
         assert np.broadcast_to(value, 5) == pytest.approx(np.array(alone, dtype=float)), kind
-    assert (
-        many["cache"][0] == 0
-        and many["attention"][1] == 0
-        and many["attention"][3] == 0
-        and np.broadcast_to(many["sequences"], 5)[0] == 0
-    )
+    assert many["cache"][0] == 0
+    assert many["attention"][1] == 0
+    assert many["attention"][3] == 0
+    assert np.broadcast_to(many["sequences"], 5)[0] == 0
 
 
 def test_a_step_is_the_sum_of_its_parts_and_linear_in_the_slowdowns():
     plain = step_seconds(LLAMA, 32, 1000, 256, 128)
-    assert plain.total == pytest.approx(sum(plain.parts().values())) and tuple(
-        plain.parts()
-    ) == tuple(f"{kind}_s" for kind in KINDS)
+    assert plain.total == pytest.approx(sum(plain.parts().values()))
+    assert tuple(plain.parts()) == tuple(f"{kind}_s" for kind in KINDS)
     for kind in KINDS:
         slow = step_seconds(LLAMA, 32, 1000, 256, 128, slowdowns={kind: 3.0})
         assert slow.total - plain.total == pytest.approx(2 * getattr(plain, f"{kind}_s"))
@@ -130,9 +125,8 @@ def test_more_work_never_takes_less_time(batch, context, prompt, which):
     seconds = total(which, batch, context, prompt, prompt / 2)
     assert total(which, 2 * batch, context, prompt, prompt / 2) > seconds
     assert total(which, batch, 2 * context, prompt, prompt / 2) >= seconds
-    assert (
-        total(which, batch, context, prompt + 512, prompt / 2) >= 0.999 * seconds
-    )  # a prompt may hide the launches, no more
+    # a prompt may hide the launches, no more
+    assert total(which, batch, context, prompt + 512, prompt / 2) >= 0.999 * seconds
     assert total(which, batch, context, prompt, prompt / 2, 3) >= seconds
 
 
@@ -156,9 +150,8 @@ def test_a_step_reads_the_cache_once(d, share):
 def test_weights_are_read_once_and_of_experts_those_that_some_token_visits(name, precision, batch):
     parts = step_parts(Deployment(MODELS[name], H100, precision), batch, 1)
     model = MODELS[name]
-    ends = (
-        model.vocab * model.hidden * (2 - (2 if precision == "BF16" else 1))
-    )  # the output head stays in 16 bit
+    # the output head stays in 16 bit
+    ends = model.vocab * model.hidden * (2 - (2 if precision == "BF16" else 1))
     bytes_s = (decode_bytes_per_step(model, batch, precision) + ends) / speeds(
         H100
     ).memory_bytes_per_s
@@ -180,9 +173,8 @@ def test_tokens_of_attention_groups_are_gathered_in_a_node_and_sent_over_a_rack(
     small, large = (catalog.accelerator(name) for name in ("B200", "GB200"))
     up = network(small).up.bytes_per_s
     node = step_parts(replace(GROUPS, chip=small), 0, 0, 65_536, 500)["expert"]
-    assert node == pytest.approx(
-        58 * 2 * 65_536 * 7168 * 2 * 7 / 8 / up, rel=0.05
-    )  # all of them, and the sums back
+    # all of them, and the sums back
+    assert node == pytest.approx(58 * 2 * 65_536 * 7168 * 2 * 7 / 8 / up, rel=0.05)
     rack = replace(GROUPS, chip=large, attention_data=32, expert=32)
     assert (
         step_parts(rack, 0, 0, 4 * 65_536, 500)["expert"]
@@ -223,10 +215,8 @@ def test_a_pipeline_gives_every_sequence_a_token_in_as_many_micro_batches_as_it_
 
 def test_tokens_of_a_draft_share_the_weights_and_the_cache():
     one, five = (step_parts(LLAMA, 16, 4000, query_tokens=q) for q in (1, 5))
-    assert (
-        five["cache"] == pytest.approx(one["cache"], rel=0.02)
-        and five["matmul"] < 1.2 * one["matmul"]
-    )
+    assert five["cache"] == pytest.approx(one["cache"], rel=0.02)
+    assert five["matmul"] < 1.2 * one["matmul"]
     assert total(LLAMA, 16, 4000, query_tokens=5) < 1.5 * total(LLAMA, 16, 4000)
 
 
@@ -293,9 +283,8 @@ def test_llama_70b_on_eight_h100_beside_an_estimate_from_timed_kernels(
     assert engine(0, 0, 2048 * batch, 1024) == pytest.approx(prefill_ms, rel=0.1)
     assert engine(batch, 2048 + 64) == pytest.approx(decode_ms, rel=0.1)
     memory_alone = 1e3 * decode_bytes_per_step(LLAMA.model, batch) / 8 / H100.memory_bytes_per_s
-    assert (
-        engine(batch, 2048 + 64) > 1.5 * memory_alone
-    )  # all-reduce latency and kernel floors are not optional
+    # all-reduce latency and kernel floors are not optional
+    assert engine(batch, 2048 + 64) > 1.5 * memory_alone
 
 
 def test_operations_of_a_layer_are_no_faster_than_timed_ones_and_not_much_slower():
@@ -319,9 +308,8 @@ def test_groups_that_share_experts_wait_for_the_one_with_most_prompts():
     each = step_parts(replace(GROUPS, tensor=1, attention_data=1, expert=1), 8, 1000, 2000, 1000)[
         "attention"
     ]
-    assert (
-        2 < together / each < 4.1
-    )  # eight prompts at random over eight groups: three on the busiest, at most a step's tokens
+    # eight prompts at random over eight groups: three on the busiest, at most a step's tokens
+    assert 2 < together / each < 4.1
     full = 8 * GROUPS.chunk_tokens
     assert step_parts(GROUPS, 0, 0, full, 1000)["attention"] == pytest.approx(
         8192 / 2000 * each, rel=0.01

@@ -58,13 +58,11 @@ def test_energy_is_linear_in_the_draws_below_the_limit():
 def test_work_counts_each_weight_once_a_step_and_each_cache_once():
     work = [step_work(LLAMA, 1.0, batch, 1000.0) for batch in (1.0, 2.0, 3.0)]
     memory = [one["memory"] for one in work]
-    assert memory[2] - memory[1] == pytest.approx(
-        memory[1] - memory[0], rel=1e-6
-    )  # the cache of one more sequence
+    # the cache of one more sequence
+    assert memory[2] - memory[1] == pytest.approx(memory[1] - memory[0], rel=1e-6)
     cache = memory[1] - memory[0]
-    assert cache == pytest.approx(
-        327_680 * 1000 / 4 / (0.88 * 3.35e12), rel=0.05
-    )  # 320 KiB a token [Llama-3.1-70B], four chips
+    # 320 KiB a token [Llama-3.1-70B], four chips
+    assert cache == pytest.approx(327_680 * 1000 / 4 / (0.88 * 3.35e12), rel=0.05)
     assert memory[0] - cache == pytest.approx(2 * 69.5e9 / 4 / (0.88 * 3.35e12), rel=0.02)
     assert work[1]["compute"] == pytest.approx(2 * work[0]["compute"])
 

@@ -2,16 +2,12 @@
 balance of a chip, claims on latency.
 """
 
-from __future__ import annotations
-
 import math
-import signal
 from pathlib import Path
 
 import pytest
-from scaleright import catalog, cli
+from scaleright import catalog
 from scaleright.chapters.inference_roofline.model import Batch, Servers
-from scaleright.claims import ledger, verdicts
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.inference.curves import curves
 from scaleright.inference.demand import requests_of
@@ -20,7 +16,7 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.serving import steady
 from scaleright.inference.splits import require_server
 from scaleright.market import STEADY, listed_hour
-from scaleright.press import Book, execute
+from scaleright.press import Book
 from scaleright.press.execute import answer
 from scaleright.quantity.graph import value_of
 from scaleright.roofline import balance_rows, matmul_seconds
@@ -80,37 +76,6 @@ def test_tokens_read_and_written_cost_what_the_batch_does():
     assert all(map(math.isnan, none))
 
 
-def test_claims_on_latency_are_judged():
-    judged = {
-        finding.claim.id: finding.verdict for finding in ledger.findings("inference_roofline")
-    }
-    assert (
-        judged["S2-small-latency"] == verdicts.REPRODUCED
-        and judged["S2-300ms-several"] == verdicts.UNDECIDED
-    )
-    assert judged["S2-300ms-large"] == verdicts.UNDECIDED
-
-
-@pytest.mark.parametrize(
-    "wrong, said",
-    [
-        ("precision=FP9", "FP8"),
-        ("batch=0", "batch = 0"),
-        ("model=Llama-3.1-7B", "Llama-3.1-8B"),
-        ("chips=4", "chips = '4'"),
-        ("utilization=40", "utilization = 40"),
-        ("accelerator=H100", "H100 SXM"),
-    ],
-)
-def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monkeypatch):
-    monkeypatch.setattr(execute, "run_all", lambda *_: pytest.fail("a chapter ran"))
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.chdir(BOOK.root)
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["run", "inference_roofline", "-p", wrong])
-    assert caught.value.code and said in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     "model, precision, load, said",
     [
@@ -121,33 +86,3 @@ def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monke
 def test_a_chip_without_room_is_refused_with_what_has(model, precision, load, said):
     with pytest.raises(ValueError, match=said):
         require_server(catalog.model(model), catalog.accelerator("H100 SXM"), precision, 1, load)
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize(
-    "chapter, case, said",
-    [
-        (
-            "inference_roofline",
-            {"accelerator": "A100 SXM 80GB", "precision": "FP8"},
-            "nearest that works: precision = INT8",
-        ),
-        (
-            "inference_roofline",
-            {"accelerator": "H100 SXM", "model": "Llama-3.1-405B", "precision": "BF16"},
-            "FP8",
-        ),
-        ("token_cost", {"pace_tokens_per_s": 290.0}, "the fastest writes 1"),
-        (
-            "token_cost",
-            {"accelerator": "H100 SXM", "precision": "NVFP4"},
-            "nearest that works: precision = INT4",
-        ),
-    ],
-)
-def test_a_case_that_no_engine_serves_is_refused_with_what_is_achievable(chapter, case, said):
-    from scaleright.parameters import ParameterError, validate
-    from scaleright.press.texts import declared
-
-    with pytest.raises(ParameterError, match=said):
-        validate(declared(chapter, BOOK), case)

@@ -69,9 +69,8 @@ def test_arrays_are_many_operating_points():
     many = steady(LLAMA, Load(1000, 1000), np.array([1.0, 50.0, 5000.0]))
     for index, concurrency in enumerate((1.0, 50.0, 5000.0)):
         one = steady(LLAMA, Load(1000, 1000), concurrency)
-        assert many.ttft_s[index] == pytest.approx(one.ttft_s) and many.output_tokens_per_s[
-            index
-        ] == pytest.approx(one.output_tokens_per_s)
+        assert many.ttft_s[index] == pytest.approx(one.ttft_s)
+        assert many.output_tokens_per_s[index] == pytest.approx(one.output_tokens_per_s)
     assert many.queue_s[1] == 0 < many.queue_s[2]
 
 
@@ -111,10 +110,8 @@ def test_an_engine_that_never_evicts_runs_fewer_sequences():
 def test_a_cache_of_prefixes_saves_reading_and_keeps_looking_back():
     cold, warm = (steady(LLAMA, Load(8000, 200, share), 32) for share in (0.0, 0.9))
     way_s = front_s(8000.0, 32.0, cold.plain_step.total)
-    assert (
-        warm.ttft_s - way_s < (cold.ttft_s - way_s) / 3
-        and warm.output_tokens_per_s > 1.5 * cold.output_tokens_per_s
-    )
+    assert warm.ttft_s - way_s < (cold.ttft_s - way_s) / 3
+    assert warm.output_tokens_per_s > 1.5 * cold.output_tokens_per_s
     assert warm.plain_step.total == cold.plain_step.total
 
 
@@ -176,11 +173,9 @@ def test_no_number_of_an_operating_point_is_lost():
         for value in (getattr(point, field.name) for field in fields(point))
         if isinstance(value, (float, np.ndarray))
     ]
-    assert (
-        len(numbers) > 4
-        and all(np.isfinite(number).all() for number in numbers)
-        and math.isfinite(point.step.total[0])
-    )
+    assert len(numbers) > 4
+    assert all(np.isfinite(number).all() for number in numbers)
+    assert math.isfinite(point.step.total[0])
 
 
 @pytest.mark.parametrize(
@@ -207,9 +202,8 @@ def test_a_simulated_scheduler_agrees(prompt, answer, clients, shape, rounds):
     assert point.itl_s == pytest.approx(itl_s, rel=0.05 if shape == 1 else 0.02)
     step_s = point.plain_step.total
     way_s = front_s(reads.mean(), clients, step_s) + AHEAD * step_s
-    assert (
-        ttft_s < point.ttft_s - way_s < 1.4 * ttft_s
-    )  # here a request arrives as a step ends; the model has it wait for a running one
+    # here a request arrives as a step ends; the model has it wait for a running one
+    assert ttft_s < point.ttft_s - way_s < 1.4 * ttft_s
 
 
 def test_the_first_engine_of_vllm_reads_prompts_in_steps_of_their_own():

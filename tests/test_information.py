@@ -1,7 +1,5 @@
 """How sure a choice is and what it is worth to find out, against draws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scaleright.information import (

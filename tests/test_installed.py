@@ -2,8 +2,6 @@
 and no checkout around.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,47 +1,26 @@
 """The ladder as quantities: what the page climbs is what the library climbs."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import defaults, quantities
 from scaleright.decisions import inference_ladder as source
 from scaleright.inference.ladder import Fleet, Ladder
 from scaleright.inference.levers import climb
-from scaleright.quantity import evaluate, given
+from scaleright.quantity import evaluate
 
 MODELS = ("Llama-3.1-70B", "Llama-3.1-8B", "Mixtral-8x7B")
 CHIPS = ("H100 SXM", "A100 SXM 80GB", "B200", "MI300X")
-CASE = {
-    "model": "Llama-3.1-70B",
-    "smaller": "Llama-3.1-8B",
-    "accelerator": "H100 SXM",
-    "precision": "BF16",
-    "input_tokens": 1150.0,
-    "output_tokens": 210.0,
-    "traffic": "conversation",
-    "tpot_ms": 50.0,
-    "ttft_s": 2.0,
-    "batching": "continuous",
-    "static_batch": 8,
-    "requests_per_s": 1000.0,
-    "peak_to_mean": 3.0,
-    "together": 0.3,
-    "services": 4,
-    "variants": 2,
-    "prefix_share": 0.5,
-    "repeated_share": 0.05,
-    "allowed_loss": 0.01,
-}
+CASE = defaults("inference_ladder") | {"accelerator": "H100 SXM", "requests_per_s": 1000.0}
 LEVERS = source.levers_of_source()["lever"].to_list()
 
 
 @pytest.fixture(scope="module")
 def ladder() -> Ladder:
-    case = SimpleNamespace(**{name: given(name, value) for name, value in CASE.items()})
+    case = quantities(CASE)
     return Ladder(Fleet.of(case), MODELS, CHIPS, LEVERS)
 
 
@@ -70,9 +49,7 @@ def test_the_graph_climbs_as_the_library_does(ladder, other):
     apart, and the graph meets the pace.
     """
     rungs = climb(
-        source.service_of(SimpleNamespace(**CASE | other)),
-        LEVERS,
-        (CASE | other)["allowed_loss"],
+        source.service_of(SimpleNamespace(**CASE | other)), LEVERS, (CASE | other)["allowed_loss"]
     )
     found = np.array(fleets(ladder, **other))
     searched = np.array([rung.chips for rung in rungs])

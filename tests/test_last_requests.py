@@ -1,7 +1,5 @@
 """How a run of few requests ends: as a simulated scheduler has it, and what must be true."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

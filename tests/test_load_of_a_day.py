@@ -10,22 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scaleright.chapters.load_of_a_day.simulated import Rules, simulated
+from scaleright.inference import traffic
 from scaleright.inference.day import seats_needed
 from scaleright.inference.engine_events import Request, Steps
 from scaleright.inference.engine_tables import engines_in
-from scaleright.inference.traffic import (
-    NINETEEN_OF_TWENTY,
-    TRACES,
-    WINDOWS_S,
-    bunching,
-    bunching_in,
-    concentration,
-    hour_of,
-    load_at,
-    load_of,
-    requests,
-    whole_engines,
-)
 
 from refresh import traces
 from refresh.tables import RefreshError
@@ -107,14 +95,14 @@ def test_as_many_are_there_as_little_says():
 
 @pytest.fixture(scope="module")
 def engine() -> Steps:
-    one, load = engines_in("Llama-3.3-70B", "H100 SXM")[1][0], load_of("conversation")
+    one, load = engines_in("Llama-3.3-70B", "H100 SXM")[1][0], traffic.load_of("conversation")
     return Steps(one, int(float(one.batch_at(1 / 30, load))))
 
 
 def test_a_full_engine_writes_what_the_steady_state_says(engine):
-    load = load_of("conversation")
+    load = traffic.load_of("conversation")
     at = engine.curve.at(float(engine.seats), load)
-    run = simulated(engine, requests("conversation", [20.0], 600.0), Rules(2))
+    run = simulated(engine, traffic.requests("conversation", [20.0], 600.0), Rules(2))
     assert run.utilization(at.requests_per_s * load.output_tokens) == pytest.approx(0.98, abs=0.05)
     assert run.quantile("tpot_s", 0.5) == pytest.approx(at.tpot_s, rel=0.1)
 
@@ -128,7 +116,7 @@ RULES = {
 
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 def test_every_request_ends_once_and_after_it_came(engine, rules):
-    coming = requests("conversation", [7.0, 12.0, 5.0], 600.0)
+    coming = traffic.requests("conversation", [7.0, 12.0, 5.0], 600.0)
     waiting = [Request(0.0, 1000, 0, 200) for _ in range(300)]
     run = simulated(engine, coming, rules, waiting)
     every = [*run.requests, *run.waited]
@@ -145,7 +133,7 @@ def test_every_request_ends_once_and_after_it_came(engine, rules):
 
 def test_a_seed_gives_the_same_day(engine):
     def day():
-        coming = requests("code completion", [4.0], 600.0, seed=5)
+        coming = traffic.requests("code completion", [4.0], 600.0, seed=5)
         return simulated(engine, coming, RULES["taken away"])
 
     first, again = day(), day()
@@ -155,7 +143,7 @@ def test_a_seed_gives_the_same_day(engine):
 
 def test_more_engines_never_make_most_requests_wait_longer(engine):
     late = [
-        simulated(engine, requests("conversation", [8.0], 900.0), Rules(many)).quantile(
+        simulated(engine, traffic.requests("conversation", [8.0], 900.0), Rules(many)).quantile(
             "ttft_s", 0.95
         )
         for many in (2, 3, 5)
@@ -164,7 +152,7 @@ def test_more_engines_never_make_most_requests_wait_longer(engine):
 
 
 def test_work_that_waits_fills_the_valley_and_delays_few(engine):
-    coming = requests("conversation", [4.0], 1200.0)
+    coming = traffic.requests("conversation", [4.0], 1200.0)
     alone = simulated(engine, [*map(fresh, coming)], Rules(2))
     waiting = [Request(0.0, 1000, 0, 200) for _ in range(1500)]
     both = simulated(engine, coming, Rules(2, spare=12), waiting)
@@ -174,7 +162,7 @@ def test_work_that_waits_fills_the_valley_and_delays_few(engine):
 
 def test_an_engine_that_starts_is_paid_from_its_order(engine):
     rules = Rules(1, wanted=lambda now: 2, startup_s=300.0)
-    run = simulated(engine, requests("conversation", [2.0], 900.0), rules)
+    run = simulated(engine, traffic.requests("conversation", [2.0], 900.0), rules)
     ready = [(now, many) for now, many, *_ in run.seen]
     assert max(many for now, many in ready if now < 300) == 1
     assert any(many == 2 for now, many in ready if now > 360)
@@ -211,10 +199,10 @@ def test_an_import_refuses_a_trace_by_its_row(tmp_path: Path, rows, words):
 
 @given(st.floats(1.0, 6.0))
 def test_a_day_has_its_mean_and_its_peak(peak):
-    day = [load_at(float(hour), peak) for hour in range(24)]
+    day = [traffic.load_at(float(hour), peak) for hour in range(24)]
     assert np.mean(day) == pytest.approx(1.0, rel=1e-4)
     assert max(day) == pytest.approx(peak)
-    assert min(day) == pytest.approx(peak * math.exp(-2 * concentration(peak)))
+    assert min(day) == pytest.approx(peak * math.exp(-2 * traffic.concentration(peak)))
 
 
 @given(st.floats(0.1, 1e4), st.floats(0, 5), st.floats(0, 3), st.floats(0, 3))
@@ -226,27 +214,27 @@ def test_bunches_take_more_seats_and_patience_fewer(offered, patience, less, mor
 
 def test_a_larger_service_is_steadier_until_bunches_rule():
     over = [seats_needed(size, 0.0, 0.05) / size for size in (10.0, 100.0, 1e5)]
-    assert over[0] > over[1] > over[2] > 1 + NINETEEN_OF_TWENTY * 0.05**0.5 - 1e-3
+    assert over[0] > over[1] > over[2] > 1 + traffic.NINETEEN_OF_TWENTY * 0.05**0.5 - 1e-3
 
 
 @given(st.floats(0, 100), st.floats(0.5, 1))
 def test_engines_are_whole(needed, available):
-    found = whole_engines(needed, available)
+    found = traffic.whole_engines(needed, available)
     assert found == int(found) >= 1 and found * available >= needed - 1e-6
 
 
 def test_bunching_falls_with_the_window_and_is_read_between_them():
-    for name in TRACES:
-        values = bunching(name)
+    for name in traffic.TRACES:
+        values = traffic.bunching(name)
         assert list(values) == sorted(values, reverse=True)
-        assert bunching_in(values, WINDOWS_S[3]) == pytest.approx(values[3])
-        assert values[4] <= bunching_in(values, 12.0) <= values[3]
+        assert traffic.bunching_in(values, traffic.WINDOWS_S[3]) == pytest.approx(values[3])
+        assert values[4] <= traffic.bunching_in(values, 12.0) <= values[3]
 
 
 @settings(max_examples=20)
 @given(st.floats(0.5, 20.0), st.integers(0, 5))
 def test_traffic_has_the_rate_that_is_asked_for(rate, seed):
-    made = requests("conversation", [rate, rate], 3600.0, seed)
+    made = traffic.requests("conversation", [rate, rate], 3600.0, seed)
     times = [one.arrival_s for one in made]
     assert times == sorted(times)
     assert len(made) / 7200 == pytest.approx(rate, rel=0.05, abs=0.1)
@@ -254,9 +242,9 @@ def test_traffic_has_the_rate_that_is_asked_for(rate, seed):
 
 
 def test_traces_are_those_that_are_known():
-    assert [len(hour_of(name).arrival_s) for name in TRACES] == [19366, 8819, 12031]
+    assert [len(traffic.hour_of(name).arrival_s) for name in traffic.TRACES] == [19366, 8819, 12031]
     with pytest.raises(LookupError, match="conversation"):
-        hour_of("conversatoin")
+        traffic.hour_of("conversatoin")
 
 
 NEEDED = [("conversation", 7.0), ("conversation", 17.0), ("long conversation", 1.2)]
@@ -264,14 +252,14 @@ NEEDED = [("conversation", 7.0), ("conversation", 17.0), ("long conversation", 1
 
 @pytest.mark.parametrize("name, rate", NEEDED)
 def test_the_closed_form_asks_for_as_many_engines_as_the_simulation(engine, name, rate):
-    load, patience_s = load_of(name), 2.0
+    load, patience_s = traffic.load_of(name), 2.0
     seats = int(float(engine.curve.batch_at(1 / 30, load)))
     steps = Steps(engine.curve, seats)
     at = steps.curve.at(float(seats), load)
     service_s = seats / at.requests_per_s
-    window = bunching_in(bunching(name), service_s + patience_s)
+    window = traffic.bunching_in(traffic.bunching(name), service_s + patience_s)
     needed = math.ceil(seats_needed(rate * service_s, patience_s / service_s, window) / seats)
-    coming = requests(name, [rate], 3000.0)
+    coming = traffic.requests(name, [rate], 3000.0)
 
     def enough(engines: int) -> bool:
         found = simulated(steps, list(map(fresh, coming)), Rules(engines))

@@ -1,7 +1,5 @@
 """The environment that `make` sets up."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -66,9 +66,8 @@ def test_the_price_of_a_chip_without_its_host_is_none_to_decide_on():
         market.spread("2023-06-01"),
         market.cheapest("A100 SXM 80GB", day="2023-06-01"),
     ):
-        assert CHIP_ALONE not in set(frame["basis"]) and "CoreWeave" not in set(
-            frame.query("date < '2024'")["provider"]
-        )
+        assert CHIP_ALONE not in set(frame["basis"])
+        assert "CoreWeave" not in set(frame.query("date < '2024'")["provider"])
 
 
 @pytest.mark.parametrize(
@@ -133,10 +132,8 @@ def test_one_provider_with_many_regions_does_not_outvote_the_others(listings):
         ("2026-10-01", "Small", "L4", 1, "global", "on_demand", 1.0),
     )
     rows = market.spread().set_index("provider")
-    assert (
-        rows.loc["Big", "usd_per_accelerator_hour"] == 13
-        and rows.loc["Big", "region"] == "9 regions"
-    )
+    assert rows.loc["Big", "usd_per_accelerator_hour"] == 13
+    assert rows.loc["Big", "region"] == "9 regions"
     assert market.hour("L4").usd == 7
 
 
@@ -145,9 +142,8 @@ def test_the_spread_says_who_asks_the_lowest_median_and_highest_price_of_the_new
     for chip in ("H100 SXM", "A100 SXM 80GB", "RTX 4090", "MI325X"):
         price, rows = market.hour(chip), every.get_group(chip)
         usd = rows["usd_per_accelerator_hour"]
-        assert (usd.min(), usd.max()) == (price.low, price.high) and usd.median() == pytest.approx(
-            price.usd
-        )
+        assert (usd.min(), usd.max()) == (price.low, price.high)
+        assert usd.median() == pytest.approx(price.usd)
         assert rows["source"].str.len().min() > 3 and rows["date"].max().date() == price.until
 
 
@@ -158,22 +154,16 @@ def test_the_cheapest_is_ranked_by_the_whole_bill(listings):
         ("2026-10-03", "Late", "H100 SXM", 1, "eu", "on_demand", 2.5),
     )
     one, nine = market.cheapest("H100 SXM"), market.cheapest("H100 SXM", 9)
-    assert list(one["provider"]) == ["Late", "Single", "Node"] and list(one["usd_per_hour"]) == [
-        2.5,
-        3,
-        16,
-    ]
-    assert (
-        list(nine["provider"]) == ["Late", "Single", "Node"]
-        and list(nine["instances"]) == [9, 9, 2]
-        and nine.iloc[2]["accelerators"] == 16
-    )
+    assert list(one["provider"]) == ["Late", "Single", "Node"]
+    assert list(one["usd_per_hour"]) == [2.5, 3, 16]
+    assert list(nine["provider"]) == ["Late", "Single", "Node"]
+    assert list(nine["instances"]) == [9, 9, 2]
+    assert nine.iloc[2]["accelerators"] == 16
     assert list(market.cheapest("H100 SXM", 8)["usd_per_hour"]) == [16, 20, 24]
     assert list(market.cheapest("H100 SXM", region="us")["provider"]) == ["Single", "Node"]
     assert list(market.cheapest("H100 SXM", provider="Node")["provider"]) == ["Node"]
-    assert list(market.cheapest("H100 SXM", region="us", provider="Node")["provider"]) == [
-        "Node"
-    ]  # who lists one price for everywhere
+    # who lists one price for everywhere
+    assert list(market.cheapest("H100 SXM", region="us", provider="Node")["provider"]) == ["Node"]
     with pytest.raises(
         LookupError, match="Single lists no H100 SXM in 'eu'; regions where it does: us"
     ):
@@ -186,23 +176,18 @@ def test_the_cheapest_is_ranked_by_the_whole_bill(listings):
 def test_no_listing_is_cheaper_than_the_first(count):
     rows = market.cheapest("A100 SXM 80GB", count)
     assert rows["usd_per_hour"].is_monotonic_increasing and (rows["accelerators"] >= count).all()
-    assert (rows["usd_per_hour"] >= count * rows["usd_per_accelerator_hour"] - 1e-9).all() and (
-        rows["age_days"] >= 0
-    ).all()
+    assert (rows["usd_per_hour"] >= count * rows["usd_per_accelerator_hour"] - 1e-9).all()
+    assert (rows["age_days"] >= 0).all()
 
 
 @pytest.mark.parametrize("chip", ["H100 SXM", "A100 SXM 80GB", "H200 SXM", "B200"])
 def test_a_history_never_mixes_bases(chip):
     history = market.price_history(chip)
-    assert history.groupby(["basis", "date"]).size().max() == 1 and set(history["basis"]) == {
-        "raw",
-        "normalized",
-    }
-    assert (
-        (history["providers"] >= 3).all()
-        and (history["date"].dt.day == 1).all()
-        and history["median"].gt(0).all()
-    )
+    assert history.groupby(["basis", "date"]).size().max() == 1
+    assert set(history["basis"]) == {"raw", "normalized"}
+    assert (history["providers"] >= 3).all()
+    assert (history["date"].dt.day == 1).all()
+    assert history["median"].gt(0).all()
     scaled = history[history["basis"] == "normalized"]
     assert (scaled["low"] <= scaled["median"]).all() and (scaled["median"] <= scaled["high"]).all()
     assert history.loc[history["basis"] == "raw", ["low", "high"]].isna().all().all()
@@ -225,9 +210,8 @@ def test_the_median_of_scaled_cards_is_the_index_that_the_source_prints():
 def test_scaled_rents_rose_more_than_listed_ones():
     scaled, listed = market.price_change("H100 SXM", 11), market.price_change("H100 SXM", 11, "raw")
     assert scaled.first == date(2025, 10, 1) and scaled.last == date(2026, 9, 1)
-    assert scaled.ratio == pytest.approx(
-        3.7890 / 2.7293, rel=2e-4
-    ) and listed.ratio == pytest.approx(3.85 / 2.99)
+    assert scaled.ratio == pytest.approx(3.7890 / 2.7293, rel=2e-4)
+    assert listed.ratio == pytest.approx(3.85 / 2.99)
     with pytest.raises(
         LookupError, match="no median of H100 SXM for 2023-08; months with one: 2023-09"
     ):
@@ -240,55 +224,43 @@ def test_the_clouds_of_april_2023():
     big = rows[rows["accelerator"] == "A100 SXM 40GB"].set_index("provider")[
         "usd_per_accelerator_hour"
     ]
-    assert (
-        big["AWS"] == 4.1
-        and big["Lambda"] == 1.1
-        and big["AWS"] / big["Lambda"] == pytest.approx(3.7, abs=0.05)
-    )
+    assert big["AWS"] == 4.1
+    assert big["Lambda"] == 1.1
+    assert big["AWS"] / big["Lambda"] == pytest.approx(3.7, abs=0.05)
     alone = rows[rows["basis"] == CHIP_ALONE]
-    assert (
-        set(alone["provider"]) == {"CoreWeave"} and alone["note"].str.contains("billed apart").all()
-    )
+    assert set(alone["provider"]) == {"CoreWeave"}
+    assert alone["note"].str.contains("billed apart").all()
     wider = market.cloud_table("2023-04-07", 240)
-    assert len(wider) > len(rows) and {"Oracle Cloud", "FluidStack"} <= set(
-        wider["provider"]
-    ) - set(rows["provider"])
+    assert len(wider) > len(rows)
+    assert {"Oracle Cloud", "FluidStack"} <= set(wider["provider"]) - set(rows["provider"])
 
 
 def test_the_hardware_of_april_2023_leaves_empty_what_nobody_published():
     rows = market.hardware_table("2023-04-07").set_index("accelerator")
     assert {"A100 SXM 80GB", "V100 SXM 16GB", "A10G", "T4", "H100 PCIe"} <= set(rows.index)
-    assert (
-        {"RTX 3090", "RTX 4090", "RTX 3080 Ti"} <= set(rows.index)
-        and "H200 SXM" not in rows.index
-        and "L20" not in rows.index
-    )
+    assert {"RTX 3090", "RTX 4090", "RTX 3080 Ti"} <= set(rows.index)
+    assert "H200 SXM" not in rows.index
+    assert "L20" not in rows.index
     rented = rows[rows["clouds"] > 0]
-    assert (rows["purchase_date"].dropna() <= pd.Timestamp("2023-04-07")).all() and (
-        rented["rent_low"] <= rented["rent_high"]
-    ).all()
+    assert (rows["purchase_date"].dropna() <= pd.Timestamp("2023-04-07")).all()
+    assert (rented["rent_low"] <= rented["rent_high"]).all()
     assert rented["days_apart"].between(0, 240).all()
     with_host = market.cloud_table("2023-04-07", 240).query(
         "basis == 'list' and accelerator == 'H100 PCIe'"
     )["usd_per_accelerator_hour"]
-    assert (
-        rows.loc["H100 PCIe", "rent_usd_per_hour"] == with_host.median() == 2.4
-    )  # CoreWeave's 4.25 buys no host
-    assert rows.loc["RTX 3090", "clouds"] == 0 and pd.isna(
-        rows.loc["RTX 3090", "rent_usd_per_hour"]
-    )
-    assert rows.loc["A100 SXM 80GB", "purchase_kind"] == "list" and pd.isna(
-        rows.loc["T4", "usd_per_accelerator"]
-    )
+    # CoreWeave's 4.25 buys no host
+    assert rows.loc["H100 PCIe", "rent_usd_per_hour"] == with_host.median() == 2.4
+    assert rows.loc["RTX 3090", "clouds"] == 0
+    assert pd.isna(rows.loc["RTX 3090", "rent_usd_per_hour"])
+    assert rows.loc["A100 SXM 80GB", "purchase_kind"] == "list"
+    assert pd.isna(rows.loc["T4", "usd_per_accelerator"])
 
 
 def test_a_pair_is_one_product_of_one_day():
     pairs = market.paired_ratios()
-    assert (
-        len(pairs) > 20
-        and {"AWS", "Microsoft Azure", "Google Cloud"} <= set(pairs["provider"])
-        and set(pairs["term_years"]) == {1, 3}
-    )
+    assert len(pairs) > 20
+    assert {"AWS", "Microsoft Azure", "Google Cloud"} <= set(pairs["provider"])
+    assert set(pairs["term_years"]) == {1, 3}
     assert (pairs["committed"] < pairs["on_demand"]).all()
     terms = (
         pairs.groupby(["provider", "accelerator", "date", "sku", "term_years"])["price_ratio"]
@@ -371,9 +343,8 @@ def test_the_longer_it_binds_the_less_an_hour_costs(chip):
         )
         assert plain.usd > one.usd > three.usd > 0
         for of in (one, three):
-            assert of.low < of.usd < of.high and of.usd == pytest.approx(
-                of.of_on_demand * plain.usd
-            )
+            assert of.low < of.usd < of.high
+            assert of.usd == pytest.approx(of.of_on_demand * plain.usd)
             assert f"at {of.of_on_demand:.2g} of on demand" in of.counted
 
 

@@ -2,20 +2,16 @@
 wrong case is refused.
 """
 
-from __future__ import annotations
-
 import functools
-import signal
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from scaleright import catalog, cli
+from cases import quantities
+from scaleright import catalog
 from scaleright.architecture import chosen
-from scaleright.claims import ledger, verdicts
-from scaleright.press import Book, execute
+from scaleright.press import Book
 from scaleright.press.execute import answer
-from scaleright.quantity import at, evaluate, given
+from scaleright.quantity import at, evaluate
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, fewest_ranks, training_memory
 from scaleright.units import si
@@ -73,7 +69,7 @@ def test_the_bill_of_a_chosen_model_is_the_librarys_own_at_any_case():
         "recompute": 2,
         "task": "pretrain",
     }
-    case = SimpleNamespace(**{name: given(name, value) for name, value in at_first.items()})
+    case = quantities(at_first)
     decoders = {name: shape for name, shape in catalog.models().items() if shape.causal}
     run = TrainingRun(
         chosen(decoders, case.model), None, case.ranks, case.sequence, 1e9, task=case.task
@@ -88,36 +84,6 @@ def test_the_bill_of_a_chosen_model_is_the_librarys_own_at_any_case():
         assert at(memory.total, **there, sequence=4096, task="pretrain") == pytest.approx(
             asked, rel=1e-6
         )
-
-
-def test_claims_on_memory_are_judged():
-    judged = {finding.claim.id: finding.verdict for finding in ledger.findings("memory_wall")}
-    assert judged["S2-16-bytes"] == verdicts.REPRODUCED
-    assert judged["S2-13b-cards"] == verdicts.CONDITIONAL
-    assert judged["S2-one-card"] == verdicts.CONDITIONAL
-    assert judged["S2-13b-two"] == verdicts.INCONSISTENT
-    assert judged["S3-card-trains"] == verdicts.CONDITIONAL
-
-
-@pytest.mark.parametrize(
-    "wrong, said",
-    [
-        ("sharding=some", "sharding = 'some'"),
-        ("accelerators=0", "accelerators = 0"),
-        ("micro_batch=-1", "micro_batch = -1"),
-        ("sequence=1e9", "sequence"),
-        ("model=Llama-2-14B", "Llama-2-13B"),
-        ("optimizer=adam", "adamw"),
-    ],
-)
-def test_a_wrong_case_is_refused_before_anything_runs(wrong, said, capsys, monkeypatch):
-    monkeypatch.setattr(execute, "run_all", lambda *_: pytest.fail("a chapter ran"))
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.chdir(BOOK.root)
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["run", "memory_wall", "-p", wrong])
-    assert caught.value.code
-    assert said in capsys.readouterr().err
 
 
 def test_a_readers_own_peak_is_judged(tmp_path):

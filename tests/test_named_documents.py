@@ -2,15 +2,13 @@
 never as a key or as "the source".
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path
 
 import pytest
 from scaleright.claims import ledger
-from scaleright.claims.documents import documents, named
+from scaleright.claims.entries import documents, named
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "lib" / "scaleright"

@@ -1,7 +1,5 @@
 """The speed of a node as quantities is that of the engines it is looked up from."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

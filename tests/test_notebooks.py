@@ -5,8 +5,6 @@ That every output is still what the code gives is nbval's part, in kernels that 
 --nbval-current-env`), see `nbval_kernels`; and, in warm kernels, that of `test_site_is_built`.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

@@ -2,8 +2,6 @@
 processor that is not this one.
 """
 
-from __future__ import annotations
-
 import os
 from types import SimpleNamespace
 

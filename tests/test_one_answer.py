@@ -6,8 +6,6 @@ evaluated at the case; nothing is computed here. Where a chapter takes an input 
 leave to the reader, its page says so (`test_a_page_says_what_it_takes_otherwise`).
 """
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

@@ -5,8 +5,6 @@ that of the measured run in it.
 What a site must provide is a bound beside them, and named so.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields
 from statistics import median
 from types import SimpleNamespace

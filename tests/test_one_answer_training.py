@@ -2,8 +2,6 @@
 answer to the digits shown.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Every quantity of a chapter, at random settings of all its controls: the page against Python."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,12 +1,11 @@
 """Layouts that a page weighs: at its own case the best of all, elsewhere close to it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from cases import defaults, quantities
 from scaleright import catalog
 from scaleright.architecture import chosen
 from scaleright.chapters.parallelism import model as shortlists
@@ -26,15 +25,7 @@ from scaleright.training.layout import TrainingRun
 from scaleright.training.memory import training_memory
 from scaleright.training.step import step_time
 
-CASE = {
-    "model": "Llama-3.1-70B",
-    "accelerator": "H100 SXM",
-    "chips": 256,
-    "sequence": 8192,
-    "global_batch": 512,
-    "precision": "BF16",
-    "task": "pretrain",
-} | networks_of("H100 SXM")
+CASE = defaults("parallelism") | {"sequence": 8192, "precision": "BF16"} | networks_of("H100 SXM")
 CHIPS = ("H100 SXM", "A100 SXM 80GB", "B200")
 
 
@@ -45,7 +36,7 @@ def run_at(**other) -> TrainingRun:
 @pytest.fixture(scope="module")
 def weighed():
     """Strategy, time and words of the best candidate, as quantities."""
-    case = SimpleNamespace(**{name: given(name, value) for name, value in CASE.items()})
+    case = quantities(CASE)
     models = {name: catalog.model(name) for name in ("Llama-3.1-70B", "Llama-3.1-8B")}
     shortlist = shortlists.Shortlist.of(run_at(), models, (64, 256))
     chips = [catalog.accelerator(name) for name in CHIPS]

@@ -2,8 +2,6 @@
 was meant.
 """
 
-from __future__ import annotations
-
 import shutil
 from datetime import date
 from pathlib import Path
@@ -49,11 +47,9 @@ def test_a_line_says_everything_about_its_parameter():
         15.0,
     )
     assert price.meaning == "rent of one accelerator"
-    assert (
-        resale.optional
-        and resale.default is None
-        and resale.meaning == "price at the end (see Why), if known"
-    )
+    assert resale.optional
+    assert resale.default is None
+    assert resale.meaning == "price at the end (see Why), if known"
 
 
 def test_text_from_the_command_line_becomes_typed_values():
@@ -213,10 +209,7 @@ def test_values_within_bounds_pass_unchanged(share):
         ("day: str = '2026-09-29'  # day (date 2022-09-01..tomorrow)", "(date first..last)"),
         ("day: str = '2021-09-29'  # day (date 2022-09-01..today)", "outside 2022-09-01 to today"),
         ("table: int = 1  # count (0..3)", "taken"),
-        (
-            "a: int = 1  # one (0..3)\na: int = 2  # two (0..3)",
-            "line 2",
-        ),
+        ("a: int = 1  # one (0..3)\na: int = 2  # two (0..3)", "line 2"),
         ("# nothing", "declares nothing"),
     ],
 )
@@ -230,10 +223,8 @@ def test_a_case_hands_out_values_and_shows_them():
     case = Case(PARAMETERS, validate(PARAMETERS, {p.name: p.default for p in PARAMETERS}))
     assert case.usd_per_hour == 2.4 and case["usd_per_hour"].high == 15
     assert list(case.table().columns) == ["parameter", "value", "unit", "allowed", "meaning"]
-    assert (
-        "<caption>Your case</caption>" in case._repr_html_()
-        and "usd_per_hour = 2.4 USD/h" in repr(case)
-    )
+    assert "<caption>Your case</caption>" in case._repr_html_()
+    assert "usd_per_hour = 2.4 USD/h" in repr(case)
     carried = charts.parameters_table(case).bundle[TABLE_MIME]["data"]
     assert {row["parameter"]: row["value"] for row in carried} == case.values, (
         "as numbers, for machines"

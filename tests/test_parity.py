@@ -1,14 +1,15 @@
 """Every public formula is registered; every closed form gives the same number in Python and in the
-reader's browser.
+reader's browser, and refuses what lies outside its domains.
 """
-
-from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import pkgutil
+import re
 from collections import Counter
 
+import numpy as np
 import pytest
 import scaleright
 from parity import largest_difference
@@ -73,3 +74,71 @@ def test_closed_forms_are_in_all_rooms():
 @pytest.mark.parametrize("name", sorted(CLOSED))
 def test_python_arrays_and_vega_agree(name):
     assert largest_difference(CLOSED[name], count=40, seed=20261120) < 1e-9
+
+
+@pytest.mark.parametrize("name", sorted(CLOSED))
+def test_what_lies_outside_a_domain_is_refused_with_what_is_allowed(name):
+    """As a number and as one of many, by the names of the formula and of the argument."""
+    formula = CLOSED[name]
+    usual = {of: domain.sample[1] for of, domain in formula.domains.items()}
+    for of, domain in formula.domains.items():
+        beneath = domain.low if domain.open_low else domain.low - 1
+        for value in {beneath, domain.high + 1} - {-math.inf, math.inf} | {math.nan}:
+            words = f": {of} = {value:g} is outside its domain, allowed: {domain}"
+            for wrong in (value, np.array([domain.sample[1], value])):
+                with pytest.raises(ValueError, match=re.escape(formula.function.__name__ + words)):
+                    formula.function(**usual | {of: wrong})
+
+
+ALLOWED = {
+    "above 0 to 1": [
+        "costs.break_even.compute_usd utilization",
+        "costs.commitment.committed_usd_per_used_hour used_share",
+        "costs.pretraining.run_chip_hours goodput",
+        "costs.price_performance.usd_per_effective_pflop_hour achieved_share",
+        "costs.tokens.owned_usd_per_million_tokens utilization",
+        "costs.tokens.usd_per_million_tokens utilization",
+        "footprint.parts.energy_kwh utilization",
+    ],
+    "0 to 1": ["costs.tokens.request_usd cached_share"],
+    "0 to 24": ["costs.break_even.rent_usd_per_year hours_per_day"],
+    "1 to 10": ["footprint.parts.energy_kwh pue", "power.formulas.energy_kwh_per_year pue"],
+    "1 or more": ["costs.platforms.goodput chips"],
+    "0 or more": [
+        "costs.break_even.rent_usd_per_year usd_per_hour",
+        "costs.commitment.spot_usd_per_useful_hour interruptions_per_hour",
+        "costs.tokens.request_usd input_tokens",
+        "scaling_laws.laws.lifetime lifetime_tokens",
+    ],
+    "above 0": [
+        "costs.commitment.committed_usd_per_used_hour on_demand_usd_per_hour",
+        "costs.platforms.goodput chip_hours_per_interruption",
+        "costs.pretraining.run_chip_hours tokens",
+        "costs.price_performance.joules_per_tflop watts",
+        "costs.price_performance.usd_per_gb_hour usd_per_hour",
+        "costs.price_performance.usd_per_pflop_hour usd_per_hour",
+        "costs.price_performance.usd_per_tb_per_s_hour memory_bytes_per_s",
+        "costs.tokens.break_even_utilization usd_per_million",
+        "costs.tokens.mix_usd_per_million output_tokens",
+        "costs.tokens.usd_per_million_tokens tokens_per_s",
+        "costs.tokens.usd_per_million_tokens usd_per_hour",
+        "footprint.parts.busy_hours tokens_per_s",
+        "scaling_laws.laws.compute_optimal_parameters flop",
+        "scaling_laws.laws.effective unique",
+        "scaling_laws.laws.equivalent_tokens price_ratio",
+        "scaling_laws.laws.loss parameters",
+        "training.goodput.best_checkpoint_interval_s checkpoint_s",
+        "training.goodput.useful_share mtbf_s",
+    ],
+    "above 0 to 3": ["costs.commitment.committed_usd_per_used_hour price_ratio"],
+    "above 0 to 50": ["footprint.parts.embodied_kg life_years"],
+    "above 0 to 1e+12": ["training.goodput.useful_share interval_s"],
+    "above -1 to 10": ["costs.commitment.break_even_used_share price_change_per_year"],
+}
+"""What some formulas accept, each with an argument."""
+
+
+@pytest.mark.parametrize("words, of", [(words, of) for words in ALLOWED for of in ALLOWED[words]])
+def test_an_argument_accepts_what_it_can_be(words, of):
+    name, argument = of.split()
+    assert str(CLOSED[name].domains[argument]) == words

@@ -114,36 +114,27 @@ def _reasons(dropped, row: str) -> str:
 def test_grids_leave_out_what_is_no_year_and_no_ratio(raw):
     found, dropped = sift(carbon.grid_rows(raw))
     kept = {(row["zone"], row["quantity"]): row["value"] for row in found}
-    assert (
-        kept["US-OH", "carbon_direct"] == pytest.approx(0.453592)
-        and kept["WORLD", "water_consumption"] == 3.9
-    )
-    assert ("US-CAL-CISO", "carbon_lifecycle") in kept and not any(
-        zone in ("SHN", "CAF", "US-CA", "JP-TK") for zone, _ in kept
-    )
-    assert "rounded too roughly" in _reasons(
-        dropped, "Saint Helena"
-    ) and "no carbon intensity" in _reasons(dropped, "Central African")
-    assert "retired key" in _reasons(dropped, "US-CA ") and "4000 hours" in _reasons(
-        dropped, "JP-TK"
-    )
+    assert kept["US-OH", "carbon_direct"] == pytest.approx(0.453592)
+    assert kept["WORLD", "water_consumption"] == 3.9
+    assert ("US-CAL-CISO", "carbon_lifecycle") in kept
+    assert not any(zone in ("SHN", "CAF", "US-CA", "JP-TK") for zone, _ in kept)
+    assert "rounded too roughly" in _reasons(dropped, "Saint Helena")
+    assert "no carbon intensity" in _reasons(dropped, "Central African")
+    assert "retired key" in _reasons(dropped, "US-CA ")
+    assert "4000 hours" in _reasons(dropped, "JP-TK")
 
 
 def test_regions_leave_out_what_is_of_another_place_or_year(raw):
     found, dropped = sift(carbon.region_rows(raw))
     kept = {(row["region"], row["year"], row["quantity"]): row["value"] for row in found}
-    assert (
-        kept["us-east-1", 2022, "carbon_average"] == 0.43 and kept["us-east-1", 2023, "pue"] == 1.15
-    )
-    assert (
-        kept["europe-north1", 2023, "carbon_average"] == 0.046
-        and ("us-east-1", 2023, "carbon_average") not in kept
-    )
+    assert kept["us-east-1", 2022, "carbon_average"] == 0.43
+    assert kept["us-east-1", 2023, "pue"] == 1.15
+    assert kept["europe-north1", 2023, "carbon_average"] == 0.046
+    assert ("us-east-1", 2023, "carbon_average") not in kept
     assert "carried over" in _reasons(dropped, "us-east-1 2023 (gsf2025) carbon_average")
     assert "outside the region's country SWE" in _reasons(dropped, "eu-north-1")
-    assert "Google's own figure" in _reasons(dropped, "carbon_average") and "own list" in _reasons(
-        dropped, "carbon_free_share"
-    )
+    assert "Google's own figure" in _reasons(dropped, "carbon_average")
+    assert "own list" in _reasons(dropped, "carbon_free_share")
 
 
 def _replace(path: Path, old: str, new: str) -> None:
@@ -212,9 +203,8 @@ def test_a_row_in_doubt_is_refused_by_name_and_kept_flagged_if_asked(
     with pytest.raises(RefreshError, match=message):
         settle(importer(raw))
     items, doubted = settle(importer(raw), allow_flagged=True)
-    assert doubted and all(
-        isinstance(doubt, Doubtful) and doubt.row["flags"] == flag for doubt in doubted
-    )
+    assert doubted
+    assert all(isinstance(doubt, Doubtful) and doubt.row["flags"] == flag for doubt in doubted)
     assert sum(row["flags"] == flag for row in sift(items)[0]) == len(doubted)
 
 

@@ -2,34 +2,19 @@
 published.
 """
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from cases import defaults
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright.catalog import accelerators, model, table
+from scaleright.costs import post_training
 from scaleright.costs.platforms import CARDS, in_server
-from scaleright.costs.post_training import (
-    Round,
-    engine_steps,
-    post_training_usd,
-    rollout_seconds,
-    round_seconds,
-)
-from scaleright.decisions.post_training import (
-    APART,
-    BEHIND,
-    LORA,
-    METHODS,
-    TURNS,
-    Tables,
-    job,
-)
+from scaleright.decisions.post_training import APART, BEHIND, LORA, METHODS, TURNS, Tables, job
 from scaleright.decisions.post_training_choice import first_fit
 from scaleright.decisions.post_training_evidence import flop_beside, judged_runs, real_runs, refit
 from scaleright.market import recent_hour
@@ -40,25 +25,10 @@ from scaleright.training.layout import TrainingRun
 from scaleright.training.search import search
 
 CHIP = "H100 SXM"
-CASE = {
-    "model": "Llama-3.1-8B",
-    "reward_model": "Llama-3.1-8B",
-    "method": "ppo",
-    "trained": "all weights",
-    "lora_rank": 32,
-    "chips": 16,
+CASE = defaults("rlhf_cost") | {
     "sharing": TURNS,
-    "rollout_chips": 16,
-    "rollout_precision": "BF16",
     "rounds": 100,
-    "prompts": 128,
-    "answers_each": 4,
-    "passes": 1,
     "minibatches": 4,
-    "prompt_tokens": 400,
-    "answer_tokens": 300,
-    "length_spread": 0.5,
-    "most_tokens": 1024,
     "labels": 30_000,
 }
 
@@ -77,7 +47,7 @@ def number(of) -> float:
 
 
 def test_an_answer_alone_takes_its_steps_and_no_tail():
-    found = rollout_seconds(1.0, 8.0, 100.0, 100.0, 0.5, 0.01, 0.01)
+    found = post_training.rollout_seconds(1.0, 8.0, 100.0, 100.0, 0.5, 0.01, 0.01)
     assert found.total == pytest.approx(1.5)
     assert found.tail_s == 0
 
@@ -94,7 +64,7 @@ def test_steps_of_an_engine_are_those_that_are_counted_out(variation, rounds):
             free[free.argmin()] += length
         ends.append(free.max())
     longest = mean * longest_over_mean(float(slots), variation)
-    steps = engine_steps(float(slots * rounds), float(slots), mean, longest)
+    steps = post_training.engine_steps(float(slots * rounds), float(slots), mean, longest)
     assert steps == pytest.approx(np.mean(ends), rel=0.15)
 
 
@@ -106,8 +76,8 @@ def test_wider_lengths_have_a_longer_longest(spread, more, count):
 
 @given(write=st.floats(0.1, 1e3), learn=st.floats(0.1, 1e3), sync=st.floats(0.0, 10.0))
 def test_one_step_behind_takes_the_longer_of_both_and_never_more(write, learn, sync):
-    after = round_seconds(write, learn, sync, 1.0)
-    behind = round_seconds(write, learn, sync, 2.0)
+    after = post_training.round_seconds(write, learn, sync, 1.0)
+    behind = post_training.round_seconds(write, learn, sync, 2.0)
     assert after == pytest.approx(write + learn + sync)
     assert behind == pytest.approx(max(write, learn) + sync)
 
@@ -120,13 +90,15 @@ def test_one_step_behind_takes_the_longer_of_both_and_never_more(write, learn, s
     learners=st.integers(1, 64),
 )
 def test_parts_of_the_bill_are_hours_times_price(parts, beyond, behind, writers, learners):
-    one = Round(*parts)
+    one = post_training.Round(*parts)
     for chips, write, learn, late in (
         (learners, learners, learners, 1.0),
         (writers + learners, writers, learners, behind),
     ):
-        round_s = round_seconds(one.rollout_s, one.training_s, one.sync_s, late)
-        bill = post_training_usd(*parts, late, write, learn, chips, 10, 3.6, beyond, 0.0, 7.0)
+        round_s = post_training.round_seconds(one.rollout_s, one.training_s, one.sync_s, late)
+        bill = post_training.post_training_usd(
+            *parts, late, write, learn, chips, 10, 3.6, beyond, 0.0, 7.0
+        )
         assert bill.total == pytest.approx(7.0 + beyond * round_s * chips * 10 * 3.6 / 3600)
         assert bill.waiting_usd >= 0
 

@@ -2,8 +2,6 @@
 is refused.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +10,6 @@ from chapter_cells import computed
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, quantity
-from scaleright.claims import ledger, verdicts
 from scaleright.costs import fastest_steps, platforms, pretraining, pretraining_run
 from scaleright.costs import whole_runs as stored_runs
 from scaleright.costs.platforms import goodput
@@ -104,21 +101,11 @@ def test_larger_clusters_lose_more_of_their_time():
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: goodput(0, **reliability()), "chips = 0 is outside its domain"),
-        (lambda: goodput(256, -1.0, 10.0, 600.0), "chip_hours_per_interruption = -1"),
-        (
-            lambda: run_chip_hours(1e9, 4e6, 256, 1.0, 0.0, 0.0, 0.0, 1.5),
-            "goodput = 1.5 is outside its domain",
-        ),
-        (lambda: run_chip_hours(-1e9, 4e6, 256, 1.0, 0.0, 0.0, 0.0), "tokens = -1e"),
         (
             lambda: platforms.best_step("Llama-3.1-405B", "H100 SXM", 8, 8192, 1024),
             "nearest that fits: chips",
         ),
-        (
-            lambda: platforms.best_step("Llama-2-7B", "A100 SXM 80GB", 256, 4096, 1024, "FP8"),
-            "FP8",
-        ),
+        (lambda: platforms.best_step("Llama-2-7B", "A100 SXM 80GB", 256, 4096, 1024, "FP8"), "FP8"),
         (lambda: platforms.best_step("Llama-2-7B", "H100 SXM", 0, 4096, 1024), "chips = 0"),
     ],
 )
@@ -140,10 +127,8 @@ def test_all_platforms_are_compared_at_once(every_platform):
     assert every_platform["accelerator"].is_unique and (every_platform["why"] == "").sum() >= 10
     fits = every_platform[every_platform["why"] == ""].set_index("accelerator")
     parts = fits[list(pretraining.STEP_PARTS)].sum(axis=1)
-    assert (
-        parts.to_numpy() == pytest.approx(fits["step_s"].to_numpy())
-        and (fits["compute_s"] > 0).all()
-    )
+    assert parts.to_numpy() == pytest.approx(fits["step_s"].to_numpy())
+    assert (fits["compute_s"] > 0).all()
     assert (
         fits.loc["B200", "step_s"]
         < fits.loc["H100 SXM", "step_s"]
@@ -153,10 +138,8 @@ def test_all_platforms_are_compared_at_once(every_platform):
 
 def test_a_platform_without_the_format_trains_in_bf16():
     rows = platforms.platforms("Llama-2-7B", 64, 4096, 1024, "FP8").set_index("accelerator")
-    assert (
-        rows.loc["H100 SXM", "precision"] == "FP8"
-        and rows.loc["A100 SXM 80GB", "precision"] == "BF16"
-    )
+    assert rows.loc["H100 SXM", "precision"] == "FP8"
+    assert rows.loc["A100 SXM 80GB", "precision"] == "BF16"
 
 
 def test_a_platform_that_holds_no_such_model_says_so():
@@ -268,17 +251,6 @@ def test_a_step_is_published_for_the_kind_of_model_or_not_at_all():
 def test_the_words_of_a_layout_name_its_interleaving():
     step = platforms.best_step("Llama-3.1-405B", "H100 SXM", 16384, 8192, 2048)
     assert " VP" in step["layout"] and " PP" in step["layout"]
-
-
-def test_the_claims_of_the_chapter_are_judged():
-    found = {finding.claim.id: finding.verdict for finding in ledger.findings("pretraining_cost")}
-    assert len([name for name in found if name.startswith("S1-")]) == 11
-    assert (
-        found["S1-nvlink"] == verdicts.TRACED
-        and found["S1-4x-training"] == verdicts.OFF
-        and found["S1-5x-training"] == verdicts.OFF
-    )
-    assert found["S2-six-months"] == verdicts.REPRODUCED
 
 
 @pytest.mark.parametrize("name, chips", [("Llama-2-7B", 512), ("Mixtral-8x7B", 256)])

@@ -1,7 +1,5 @@
 """What must be true of the price of arithmetic, memory, bandwidth and energy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -43,25 +41,5 @@ def test_an_h100_by_hand():
 def test_every_chip_of_the_catalog_is_priced_in_one_call():
     chips = [chip for chip in catalog.accelerators().values() if "bf16" in chip.dense]
     every = pp.usd_per_pflop_hour(2.0, np.array([chip.dense["bf16"] for chip in chips]))
-    assert every.shape == (len(chips),) and every[
-        [chip.name for chip in chips].index("H100 SXM")
-    ] == pytest.approx(2.0214, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    "call, words",
-    [
-        (lambda: pp.usd_per_pflop_hour(0.0, 1e15), ("usd_per_hour = 0", "above 0")),
-        (lambda: pp.usd_per_gb_hour(-1.0, 80e9), ("usd_per_hour = -1", "above 0")),
-        (lambda: pp.usd_per_tb_per_s_hour(1.0, 0.0), ("memory_bytes_per_s = 0", "above 0")),
-        (
-            lambda: pp.usd_per_effective_pflop_hour(1.0, 1e15, 45),
-            ("achieved_share = 45", "0.45 (45 %)"),
-        ),
-        (lambda: pp.joules_per_tflop(0.0, 1e15), ("watts = 0", "above 0")),
-    ],
-)
-def test_a_price_or_speed_out_of_its_domain_is_refused(call, words):
-    with pytest.raises(ValueError) as refused:
-        call()
-    assert all(word in str(refused.value) for word in words)
+    assert every.shape == (len(chips),)
+    assert every[[chip.name for chip in chips].index("H100 SXM")] == pytest.approx(2.0214, rel=1e-3)

@@ -2,8 +2,6 @@
 every order and choice is total.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import subprocess

@@ -119,10 +119,8 @@ def test_streaming_operations_have_the_bytes_that_they_move(raw):
         if row["tokens"] == 2048 and row["moved_bytes"]
     }
     assert set(rows) == {"norm", "activation", "add", "rotation", "embedding"}
-    assert (
-        rows["add"]["moved_bytes"] == 3 * 8192 * 2 * 2048
-        and rows["activation"]["moved_bytes"] == 3 * 28672 * 2 * 2048
-    )
+    assert rows["add"]["moved_bytes"] == 3 * 8192 * 2 * 2048
+    assert rows["activation"]["moved_bytes"] == 3 * 28672 * 2 * 2048
 
 
 def test_sizes_are_thinned(raw):
@@ -148,17 +146,13 @@ def test_bus_bandwidths_are_in_decimal_bytes_and_rough_ones_are_left_out(raw):
         for row in found
     }
     assert rows["H200 SXM", 8, 16 * 2**20, "NVLS"] == 219.89e9
-    assert (
-        rows["B200", 32, 2**30, "as chosen"] == 361.99e9
-        and rows["A100 SXM 80GB", 8, 2**34, "ring"] == 234.89e9
-    )
-    assert (
-        rows["H200 SXM", 5, 2**32, "NVLS"] == 414.2e9
-        and rows["H200 SXM", 5, 2**32, "ring"] == 364.4e9
-    )
-    assert (
-        len(dropped) == 1 and isinstance(dropped[0], Dropped) and "one digit" in dropped[0].reason
-    )
+    assert rows["B200", 32, 2**30, "as chosen"] == 361.99e9
+    assert rows["A100 SXM 80GB", 8, 2**34, "ring"] == 234.89e9
+    assert rows["H200 SXM", 5, 2**32, "NVLS"] == 414.2e9
+    assert rows["H200 SXM", 5, 2**32, "ring"] == 364.4e9
+    assert len(dropped) == 1
+    assert isinstance(dropped[0], Dropped)
+    assert "one digit" in dropped[0].reason
 
 
 def test_a_payload_that_is_none_is_named(raw):

@@ -1,7 +1,5 @@
 """Quantities: a number and how it was computed, read in Python, on arrays and by Vega."""
 
-from __future__ import annotations
-
 import gc
 import math
 import pickle

@@ -1,11 +1,8 @@
 """Candidates as rows: a page and Python take the best of the same ones."""
 
-from __future__ import annotations
-
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from chart_samples import case_of, parameter
 from scaleright import charts
 from scaleright.charts.displays import row_set
 from scaleright.ops import item, where
@@ -14,23 +11,9 @@ from scaleright.quantity.lists import place_of_least
 from vega import signal_texts
 
 
-def parameter(name, value, low, high):
-    return SimpleNamespace(
-        name=name,
-        type=float,
-        default=value,
-        meaning=name,
-        unit="",
-        low=low,
-        high=high,
-        choices=None,
-    )
-
-
 @pytest.fixture
 def live():
-    case = SimpleNamespace(parameters=[parameter("load", 10.0, 1.0, 100.0)], load=10.0)
-    return charts.controls(case)
+    return charts.controls(case_of(parameter("load", 10.0, low=1.0, high=100.0)))
 
 
 @pytest.fixture

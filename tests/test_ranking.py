@@ -1,7 +1,5 @@
 """A ranking draws the least values with the best on top, and says so where no row is left."""
 
-from __future__ import annotations
-
 import html
 import re
 

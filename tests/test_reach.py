@@ -2,8 +2,6 @@
 limit, held to pairs of cards that MLPerf timed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

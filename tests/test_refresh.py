@@ -13,12 +13,7 @@ from raw_files import write_raw
 from small_package import write_package
 
 import refresh as package
-from refresh import (
-    RefreshError,
-    prices_history,
-    refresh,
-    traces,
-)
+from refresh import RefreshError, prices_history, refresh, traces
 from refresh.rules import columns, facts, rule
 from refresh.tables import cell_text, merge, number_text, parse_csv, read_table, sift, table_text
 
@@ -81,10 +76,8 @@ if RAW:  # defined only where there is raw material, so that nobody takes a skip
             entry for row in rows for entry in row.get("provider_values", "").split(";") if entry
         ]
         found, dropped = sift(importer(Path(RAW)))
-        assert (
-            len(found) + len(dropped) == len(figures) + blank
-            and sum("blank" in drop.reason for drop in dropped) == blank
-        )
+        assert len(found) + len(dropped) == len(figures) + blank
+        assert sum("blank" in drop.reason for drop in dropped) == blank
 
 
 # the tables beside the importers
@@ -113,9 +106,8 @@ def test_names_and_wrong_values_are_of_chips_that_the_tables_hold():
         line["accelerator"] for line in facts("wrong.csv") if "*" not in line["accelerator"]
     } - known == set()
     owned = {source for _, sources in package.IMPORTERS.values() for source in sources}
-    assert {line["source"] for line in facts("wrong.csv")} <= owned and all(
-        line["reason"] for line in facts("wrong.csv")
-    )
+    assert {line["source"] for line in facts("wrong.csv")} <= owned
+    assert all(line["reason"] for line in facts("wrong.csv"))
 
 
 def test_a_name_of_its_own_goes_before_a_pattern_and_patterns_in_their_order():
@@ -178,9 +170,8 @@ def _bytes(folder: Path) -> dict:
 
 def test_a_second_refresh_changes_no_byte(raw, data):
     reports = {report.table: report for report in refresh(raw, data)}
-    assert reports["rental_prices"].rows_out == 10 + 27 and "left out" in str(
-        reports["rental_prices"]
-    )
+    assert reports["rental_prices"].rows_out == 10 + 27
+    assert "left out" in str(reports["rental_prices"])
     first = _bytes(data)
     refresh(raw, data)
     assert _bytes(data) == first and not [name for name in first if name.endswith(".new")]
@@ -197,10 +188,8 @@ def test_a_fact_entered_by_hand_stays_and_wins(raw, data):
     text = path.read_text().replace("L40,dense_bf16_flops,1.81e14,,epochhardware,\n", "")
     path.write_text(text)
     report = next(r for r in refresh(raw, data) if r.table == "accelerator_specs")
-    assert (
-        "L40,dense_bf16_flops,1.8105e14,,nvidia2022l40,by hand" in path.read_text()
-        and "L40,idle_watts,20" in path.read_text()
-    )
+    assert "L40,dense_bf16_flops,1.8105e14,,nvidia2022l40,by hand" in path.read_text()
+    assert "L40,idle_watts,20" in path.read_text()
     assert any(
         "by hand from nvidia2022l40, which agrees" in drop.reason
         for drop in report.dropped
@@ -298,9 +287,8 @@ def test_of_two_raw_rows_the_first_stands_and_a_difference_is_told():
         ("k",),
         {"p", "q"},
     )
-    assert [row["v"] for row in rows] == [1.0] and dropped[
-        0
-    ].reason == "already taken from p, which differs in v: 1, not 2"
+    assert [row["v"] for row in rows] == [1.0]
+    assert dropped[0].reason == "already taken from p, which differs in v: 1, not 2"
 
 
 def test_a_column_given_twice_is_refused():

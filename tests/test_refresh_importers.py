@@ -44,9 +44,8 @@ def test_known_wrong_specs_are_dropped_with_their_reason(raw):
     }.items():
         assert fact not in facts, fact
         assert words in _reasons(dropped, " / ".join(fact)), fact
-    assert ("MI250X", "dense_int8_ops") not in facts and "FP16 rate" in _reasons(
-        dropped, "MI250X / integer"
-    )
+    assert ("MI250X", "dense_int8_ops") not in facts
+    assert "FP16 rate" in _reasons(dropped, "MI250X / integer")
     assert "2:4 sparsity" in _reasons(dropped, "GH200")
     assert _reasons(dropped, "Apple M3") and facts["L40", "dense_bf16_flops"] == 181e12
     assert facts["A10", "memory_bytes_per_s"] == 600e9 and facts["B200", "scale_up_chips"] == 8
@@ -62,9 +61,8 @@ def test_purchase_prices_leave_out_old_quotes_and_whole_servers(raw):
         20000,
         27000,
     )
-    assert "whole server" in _reasons(dropped, "46875") and "before 2024" in _reasons(
-        dropped, "2019"
-    )
+    assert "whole server" in _reasons(dropped, "46875")
+    assert "before 2024" in _reasons(dropped, "2019")
 
 
 def test_share_alike_facts_only_fill_gaps(raw):
@@ -83,10 +81,8 @@ def test_share_alike_facts_only_fill_gaps(raw):
         == facts["H200 SXM", "measured_bf16_matmul_flops"]
         == 794.5e12
     )
-    assert (
-        facts["Gaudi 3", "memory_bytes"] == 128 * 2**30
-        and facts["GB300", "dense_fp32_flops"] == 80e12
-    )
+    assert facts["Gaudi 3", "memory_bytes"] == 128 * 2**30
+    assert facts["GB300", "dense_fp32_flops"] == 80e12
     assert ("GB300", "dense_int8_ops") not in facts and "cuts INT8" in _reasons(dropped, "GB300")
     assert "agrees" in _reasons(dropped, "Gaudi 3")
 
@@ -98,26 +94,19 @@ def test_rental_listings_are_per_accelerator_and_faults_are_dropped(raw):
         for row in found
     }
     assert price["AWS", "H100 SXM", "on_demand"] == 6.88
-    assert (
-        price["Nebius", "H100 SXM", "on_demand"] == 2.95
-        and price["Nebius", "H100 SXM", "spot"] == 1.25
-    )
-    assert price["AWS", "T4", "on_demand"] == 0.526 and price["AWS", "T4", "spot"] == pytest.approx(
-        0.2
-    )
+    assert price["Nebius", "H100 SXM", "on_demand"] == 2.95
+    assert price["Nebius", "H100 SXM", "spot"] == 1.25
+    assert price["AWS", "T4", "on_demand"] == 0.526
+    assert price["AWS", "T4", "spot"] == pytest.approx(0.2)
     assert price["Salad", "RTX 4090", "on_demand"] == 0.20
-    assert (
-        price["RunPod", "H100 SXM", "on_demand"] == 2.99
-    )  # older than other cards of the chip: what it rented for on that day
-    assert "stale listing" in _reasons(dropped, "MI300X") and "disagree" in _reasons(
-        dropped, "Node Cloud"
-    )
-    assert ("Google Cloud", "TPU v4", "spot") not in price and "above the on-demand" in _reasons(
-        dropped, "TPU v4 pod"
-    )
-    assert "larger host" in _reasons(dropped, "g4dn.2xlarge") and "not a chip" in _reasons(
-        dropped, "g3.xlarge"
-    )
+    # older than other cards of the chip: what it rented for on that day
+    assert price["RunPod", "H100 SXM", "on_demand"] == 2.99
+    assert "stale listing" in _reasons(dropped, "MI300X")
+    assert "disagree" in _reasons(dropped, "Node Cloud")
+    assert ("Google Cloud", "TPU v4", "spot") not in price
+    assert "above the on-demand" in _reasons(dropped, "TPU v4 pod")
+    assert "larger host" in _reasons(dropped, "g4dn.2xlarge")
+    assert "not a chip" in _reasons(dropped, "g3.xlarge")
     assert {row["basis"] for row in found if row["provider"] == "Vast.ai"} == {"median offer"}
 
 
@@ -209,15 +198,11 @@ def test_old_quotes_stay_with_the_size_of_their_instance_and_the_smallest_host(t
     ) == (0.53, "g4dn.xlarge")
     azure = kept["Microsoft Azure", "P100 PCIe", "2024"]
     assert (azure["accelerators"], azure["sku"], azure["note"]) == (2, "NC12s v2", "")
-    assert (
-        kept["Google Cloud", "TPU v4", "2024"]["note"] == "size of the instance not stated"
-        and kept["DataCrunch", "RTX A6000", "2022"]["accelerators"] == 8
-    )
-    assert (
-        "2.18" in str(dropped)
-        and "larger host" in _reasons(dropped, "T4")
-        and "another source" in _reasons(dropped, "TPU v4")
-    )
+    assert kept["Google Cloud", "TPU v4", "2024"]["note"] == "size of the instance not stated"
+    assert kept["DataCrunch", "RTX A6000", "2022"]["accelerators"] == 8
+    assert "2.18" in str(dropped)
+    assert "larger host" in _reasons(dropped, "T4")
+    assert "another source" in _reasons(dropped, "TPU v4")
     assert sum("host is billed apart" in drop.reason for drop in dropped) == 2 and len(dropped) == 4
 
 
@@ -257,32 +242,23 @@ def test_histories_carry_a_basis_of_their_own_and_keep_series_apart(raw):
 
 def test_faults_of_histories_are_dropped_by_rule(raw):
     _found, dropped = sift(prices_history.rows(raw))
-    assert "RunPod shows 0.50" in _reasons(
-        dropped, "monthly 2026-01 H200 spot median"
-    ) and not _reasons(dropped, "monthly 2026-02")
-    assert "misread" in _reasons(dropped, "2026-04-20 neocloud/A100") and "blank" in _reasons(
-        dropped, "2026-07-16"
-    )
+    assert "RunPod shows 0.50" in _reasons(dropped, "monthly 2026-01 H200 spot median")
+    assert not _reasons(dropped, "monthly 2026-02")
+    assert "misread" in _reasons(dropped, "2026-04-20 neocloud/A100")
+    assert "blank" in _reasons(dropped, "2026-07-16")
     assert _reasons(dropped, "2026-03-13 neocloud/B200") == "repeats the column to its left"
-    assert "a third away" in _reasons(dropped, "2026-09-29 B300 index 4.2") and not _reasons(
-        dropped, "2026-09-29 H100 marketplace"
-    )
-    assert "stale listing" in _reasons(dropped, "MI300X marketplace") and "not a chip" in _reasons(
-        dropped, "Z9"
-    )
+    assert "a third away" in _reasons(dropped, "2026-09-29 B300 index 4.2")
+    assert not _reasons(dropped, "2026-09-29 H100 marketplace")
+    assert "stale listing" in _reasons(dropped, "MI300X marketplace")
+    assert "not a chip" in _reasons(dropped, "Z9")
 
 
 def test_every_figure_of_the_histories_is_taken_or_left_out_with_its_reason(raw):
-    figures = {
-        "MONTHLY": 3 + 4 + 1 + 2,
-        "GIX": 2,
-        "MCKEE": 18 + 1,
-        "WYLUDA": 12,
-    }  # a blank day counts as one
+    # a blank day counts as one
+    figures = {"MONTHLY": 3 + 4 + 1 + 2, "GIX": 2, "MCKEE": 18 + 1, "WYLUDA": 12}
     found, dropped = sift(prices_history.rows(raw))
-    assert len(found) + len(dropped) == sum(figures.values()) and all(
-        drop.reason for drop in dropped
-    )
+    assert len(found) + len(dropped) == sum(figures.values())
+    assert all(drop.reason for drop in dropped)
 
 
 def test_purchase_prices_keep_kinds_apart_and_none_goes_before_its_chip(raw):
@@ -298,15 +274,10 @@ def test_purchase_prices_keep_kinds_apart_and_none_goes_before_its_chip(raw):
     kinds = {
         (row["accelerator"], row["date"], row["kind"]): row["usd_per_accelerator"] for row in found
     }
-    assert (
-        kinds["H100 SXM", "2025-03-03", "system share"] == 46875
-        and kinds["H100 PCIe", "2025-03-03", "street"] == 24500
-    )
-    assert (
-        "H100 SXM",
-        "2025-07-01",
-        "estimate",
-    ) in kinds and "before the chip was released in 2025" in _reasons(dropped, "GB300 2024")
+    assert kinds["H100 SXM", "2025-03-03", "system share"] == 46875
+    assert kinds["H100 PCIe", "2025-03-03", "street"] == 24500
+    assert ("H100 SXM", "2025-07-01", "estimate") in kinds
+    assert "before the chip was released in 2025" in _reasons(dropped, "GB300 2024")
     assert [row["price_ratio"] for row in prices_purchases.commitment_rows(raw)] == [0.45]
 
 

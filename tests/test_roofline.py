@@ -86,11 +86,7 @@ def test_the_constants_are_those_of_the_fit(products):
 
 @pytest.mark.parametrize(
     "left_out, middle, high",
-    [
-        ("operation", 0.075, 0.28),
-        ("tensor_parallel", 0.075, 0.27),
-        ("accelerator", 0.08, 0.20),
-    ],
+    [("operation", 0.075, 0.28), ("tensor_parallel", 0.075, 0.27), ("accelerator", 0.08, 0.20)],
 )
 def test_what_a_fit_has_not_seen_is_predicted_too(products, left_out, middle, high):
     for value in products[left_out].unique():
@@ -129,9 +125,8 @@ def test_streaming_operations_reach_the_share_of_bandwidth_that_is_assumed_and_o
     reached = rows["moved_bytes"] / rows["measured_s"] / rows["bandwidth"]
     share = reached.groupby([rows["operation"], rows["accelerator"]]).median().unstack()
     assert share.loc["add", "A100 SXM 80GB"] == pytest.approx(roofline.MEMORY_SHARE, abs=0.02)
-    assert (share.loc["add"] >= share).all(axis=None) and (
-        share["H100 SXM"] >= share["A100 SXM 80GB"]
-    ).all()
+    assert (share.loc["add"] >= share).all(axis=None)
+    assert (share["H100 SXM"] >= share["A100 SXM 80GB"]).all()
     assert memory_bound_seconds(3e9, 3e12, 0.5, 1e-5) == pytest.approx(0.00201)
 
 
@@ -140,15 +135,11 @@ def test_every_chip_has_speeds_below_its_datasheet_and_says_whose():
         for precision, peak in roofline.PEAK_NAMES.items():
             if peak in chip.dense and chip.memory_bytes_per_s:
                 found = speeds(chip, precision)
-                assert (
-                    0 < found.matmul_flops <= found.peak_flops
-                    and found.memory_bytes_per_s < chip.memory_bytes_per_s
-                )
-                assert (
-                    (found.matmul_basis == "measured") == (peak in chip.measured)
-                    and found.units >= 1
-                    and found.exponentials_per_s > 0
-                )
+                assert 0 < found.matmul_flops <= found.peak_flops
+                assert found.memory_bytes_per_s < chip.memory_bytes_per_s
+                assert (found.matmul_basis == "measured") == (peak in chip.measured)
+                assert found.units >= 1
+                assert found.exponentials_per_s > 0
 
 
 def test_wrong_formats_and_sizes_are_refused_by_name():

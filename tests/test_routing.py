@@ -2,8 +2,6 @@
 every way.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

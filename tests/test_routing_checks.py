@@ -1,7 +1,5 @@
 """Published checks of answers, and published cascades beside what is predicted of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -2,13 +2,12 @@
 is said where nothing is good enough.
 """
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import defaults, quantities
 from chapter_cells import computed
 from scaleright.chapters.model_routing import evidence
 from scaleright.chapters.model_routing.model import best_way, model_names, shortfall
@@ -30,28 +29,11 @@ WAYS = ways_of(TRAFFIC, TIERS, CHECK, ROUTER)
 
 def case_of(**more) -> SimpleNamespace:
     """A case of quantities, as the chapter's."""
-    values = {
-        **dict(zip(NAMES, (SMALL, "Llama-3.3-70B", LARGE), strict=True)),
-        **{f"{tier}_on": "API" for tier in NAMES},
-        **{f"{tier}_pace": 60.0 for tier in NAMES},
-        **{f"{tier}_right": 0.0 for tier in NAMES},
-        "easy_share": 0.6,
-        "hard_share": 0.25,
-        "nested": 0.3,
-        "caught": 0.8,
-        "false_alarm": 0.2,
-        "accelerator": "H100 SXM",
-        "contract": "reserved",
-        "rent_usd_per_hour": 0.0,
-        "utilization": 0.4,
-        "traffic": "unknown",
-        "requests_per_day": 1e5,
-        "peak_to_mean": 1.4,
-        "input_tokens": 2000,
-        "output_tokens": 500,
-        "first_token_s": 0.5,
-    }
-    return SimpleNamespace(**{of: given(of, value) for of, value in (values | more).items()})
+    usual = dict(easy_share=0.6, hard_share=0.25, caught=0.8, false_alarm=0.2, peak_to_mean=1.4)
+    usual |= dict(zip(NAMES, (SMALL, "Llama-3.3-70B", LARGE), strict=True))
+    usual |= {f"{tier}_{of}": it for tier in NAMES for of, it in (("on", "API"), ("pace", 60.0))}
+    usual |= {"accelerator": "H100 SXM", "contract": "reserved"}
+    return quantities(defaults("model_routing") | usual | more)
 
 
 @pytest.fixture(scope="module")

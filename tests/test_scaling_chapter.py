@@ -2,8 +2,6 @@
 they were trained.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from chapter_cells import cells

@@ -2,8 +2,6 @@
 refused.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -81,9 +79,8 @@ def test_many_fits_in_one_broadcast_are_each_of_them_alone():
     together = _residuals(many[..., None], logs)
     for k in range(7):
         alone = _residuals(many[:, k, None], logs)
-        assert np.array_equal(together[0][k], alone[0]) and np.array_equal(
-            together[1][:, k], alone[1]
-        )
+        assert np.array_equal(together[0][k], alone[0])
+        assert np.array_equal(together[1][:, k], alone[1])
 
 
 def test_the_bootstrap_spreads_as_published(draws):
@@ -120,10 +117,8 @@ def test_the_published_interval_would_take_hundreds_of_thousands_of_runs(draws):
     assert 4e5 < needed < 7e5
     stalled = sl.stalled_bootstrap(sl.points(), sl.published("Hoffmann 2022, approach 3"), 100)
     narrow = np.percentile(stalled.size_exponent, [10, 90])
-    assert (
-        narrow[1] - narrow[0] < 0.005
-        and narrow[0] - 0.005 < original.low < original.high < narrow[1] + 0.005
-    )
+    assert narrow[1] - narrow[0] < 0.005
+    assert narrow[0] - 0.005 < original.low < original.high < narrow[1] + 0.005
 
 
 def test_chinchilla_was_about_compute_optimal_and_gpt_3_was_not(law):
@@ -281,21 +276,10 @@ def test_the_stated_range_covers_nine_draws_in_ten(draws, law):
     "call, words",
     [
         (
-            lambda: sl.loss(0.0, 1e9, E=1.8, A=400, B=400, alpha=0.3, beta=0.3),
-            ("parameters = 0", "above 0"),
-        ),
-        (
-            lambda: sl.compute_optimal_parameters(-1.0, **REPLICATION.terms),
-            ("flop = -1", "above 0"),
-        ),
-        (lambda: sl.effective(1e9, -1e9, 15.0), ("unique = -1e+09", "above 0")),
-        (lambda: sl.equivalent_tokens(1e12, 0.0), ("price_ratio = 0", "above 0")),
-        (
             lambda: sl.cheapest_for_life(1.5, 0.0, REPLICATION),
             ("loss = 1.5", "above the law's floor of 1.817"),
         ),
         (lambda: sl.bootstrap(sl.points(), REPLICATION, 0), ("draws = 0", "2 or more")),
-        (lambda: sl.lifetime(7e9, 2e12, -1.0), ("lifetime_tokens = -1", "0 or more")),
         (
             lambda: sl.fit(sl.points().drop(columns="loss")),
             ("no column 'loss'", "parameters, tokens, loss"),

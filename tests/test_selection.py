@@ -1,7 +1,5 @@
 """What a quick run leaves out: tests that have passed and of whose inputs none has changed."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

@@ -20,7 +20,7 @@ from scaleright.inference.phases import KINDS
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.parameters import ParameterError, validate
 from scaleright.press.texts import declared
-from scaleright.validation import cross_validation, serving, serving_cases
+from scaleright.validation import cross_validation, serving
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "notebooks" / "serving_accuracy.ipynb"
@@ -38,7 +38,7 @@ def test_stored_errors_are_those_that_the_library_finds_now():
     rows = catalog.table("measured/serving")
     book, _, fitted = serving.book()
     told = set(cross_validation.groups(book[fitted], serving.MODES[""]))
-    table, cases = serving_cases.cases(
+    table, cases = serving.cases(
         rows[rows["held_out"].fillna(False).astype(bool)], "measured/serving", False
     )
     stored = (
@@ -60,7 +60,7 @@ def test_stored_errors_are_those_that_the_library_finds_now():
     assert max(abs(math.log(ratio)) for ratio in ratios) < 0.02
 
 
-def _predicted(one: serving_cases.Case) -> float:
+def _predicted(one: serving.Case) -> float:
     slow = slowdowns(one.deployment)
     seconds = sum(part * slow.get(kind, 1.0) for part, kind in zip(one.seconds, KINDS, strict=True))
     return 1 / seconds if one.figure == "throughput" else seconds
@@ -118,10 +118,8 @@ def test_other_tools_answers_are_as_they_were_run():
     cases = tools[tools["case"].str.startswith("llama2-70b")].set_index(
         ["tool", "case", "quantity"]
     )["value"]
-    assert (
-        len(cases) == 24
-        and cases["AIConfigurator", "llama2-70b/8-h100/batch 128", "decode step"] == 0.02036
-    )
+    assert len(cases) == 24
+    assert cases["AIConfigurator", "llama2-70b/8-h100/batch 128", "decode step"] == 0.02036
     assert (
         tools[tools["case"] == "serving speed"].set_index("tool")["value"]["llm-analysis"] == 4800
     )
@@ -130,9 +128,8 @@ def test_other_tools_answers_are_as_they_were_run():
 def test_a_reason_is_looked_for_by_runs_that_exist():
     """Every pattern names runs of the tables, so that none is left over from an older one."""
     runs = judged()["run"] + " gap"
-    assert len(REASONS) >= 5 and all(
-        runs.str.contains(pattern.replace("(", "(?:")).any() for pattern in REASONS
-    )
+    assert len(REASONS) >= 5
+    assert all(runs.str.contains(pattern.replace("(", "(?:")).any() for pattern in REASONS)
 
 
 def test_a_publication_without_a_figure_says_which_it_has():

@@ -1,9 +1,6 @@
 """How far what nobody knows moves where renting meets an API: what is set has no spread."""
 
-from __future__ import annotations
-
-from types import SimpleNamespace
-
+from cases import quantities
 from scaleright.costs.serving import Serving, break_even_range
 from scaleright.quantity import evaluate, given
 
@@ -11,7 +8,7 @@ CASE = {"utilization": 0.4, "contract": "on demand", "rent_usd_per_hour": 0.0}
 
 
 def test_a_break_even_moves_with_speed_and_with_a_rent_that_nothing_fixes():
-    case = SimpleNamespace(**{name: given(name, value) for name, value in CASE.items()})
+    case = quantities(CASE)
     rent, api = given("hour", 4.0), (0.6, 0.3, 0.72)
     service = Serving(500.0, 0.2, rent, case.utilization, 2000, 500, 0.0, *api)
     spread = {"speed_low": 0.8, "speed_high": 1.25}

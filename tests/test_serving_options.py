@@ -2,8 +2,6 @@
 the best of them cheaper, and each is what its own chapter says of it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -138,8 +136,6 @@ def test_a_quantity_that_is_held_stays_what_it_is_on_the_page_in_rows_of_a_chart
 
 def test_an_accelerator_that_nobody_lists_is_paid_at_the_readers_own_rent():
     parameters = declared("load_of_a_day", BOOK)
-    with pytest.raises(ParameterError, match=r"no recent price of MI355X .*: give rent_usd_per_ho"):
-        validate(parameters, {"accelerator": "MI355X"})
     case = {"accelerator": "mi355x", "rent_usd_per_hour": 4.0}
     assert validate(parameters, case) == case | {"accelerator": "MI355X"}
 

@@ -1,7 +1,5 @@
 """Settings that other programs read are of the form that they expect, and agree with each other."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

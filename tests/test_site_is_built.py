@@ -1,11 +1,9 @@
 """The site of this very book, which the tests of `pages` then open in a browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from scaleright.press import Book
-from scaleright.press.addresses import notebook_file
+from scaleright.press.pages import notebook_file
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 

@@ -1,7 +1,5 @@
 """The suite itself: what may start a process, how tests are shared out, what signals do."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -2,8 +2,6 @@
 even.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -78,9 +76,8 @@ def test_halving_the_load_less_than_doubles_the_price_of_an_owned_token(
         tokens.owned_usd_per_million_tokens(fixed, speed, share, **power)
         for share in (load, load / 2)
     )
-    assert half.fixed_usd == pytest.approx(
-        2 * full.fixed_usd
-    ) and half.idle_power_usd == pytest.approx(2 * full.idle_power_usd)
+    assert half.fixed_usd == pytest.approx(2 * full.fixed_usd)
+    assert half.idle_power_usd == pytest.approx(2 * full.idle_power_usd)
     assert half.working_power_usd == pytest.approx(full.working_power_usd, abs=1e-9 * full.total)
 
 
@@ -124,38 +121,6 @@ def test_a_cache_that_costs_what_input_costs_saves_nothing(read, price):
 def test_a_million_scenarios_are_one_call():
     prices, loads = np.linspace(0.1, 10, 1000)[:, None], np.linspace(0.01, 1, 1000)[None, :]
     assert tokens.usd_per_million_tokens(prices, 1000.0, loads).shape == (1000, 1000)
-
-
-@pytest.mark.parametrize(
-    "call, words",
-    [
-        (
-            lambda: tokens.usd_per_million_tokens(-2.0, 1000.0, 0.4),
-            ("usd_per_hour = -2", "above 0"),
-        ),
-        (lambda: tokens.usd_per_million_tokens(0.0, 1000.0, 0.4), ("usd_per_hour = 0", "above 0")),
-        (lambda: tokens.usd_per_million_tokens(2.0, 0.0, 0.4), ("tokens_per_s = 0", "above 0")),
-        (
-            lambda: tokens.usd_per_million_tokens(2.0, 1000.0, 40),
-            ("utilization = 40", "0.4 (40 %)"),
-        ),
-        (
-            lambda: tokens.break_even_utilization(2.0, 1000.0, 0.0),
-            ("usd_per_million = 0", "above 0"),
-        ),
-        (lambda: tokens.request_usd(-1, 1, 0, 1, 1, 1), ("input_tokens = -1", "0 or more")),
-        (lambda: tokens.request_usd(1, 1, 1.5, 1, 1, 1), ("cached_share = 1.5", "0 to 1")),
-        (lambda: tokens.mix_usd_per_million(1, 0, 0, 1, 1, 1), ("output_tokens = 0", "above 0")),
-        (
-            lambda: tokens.owned_usd_per_million_tokens(1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.1),
-            ("utilization = 0", "above 0"),
-        ),
-    ],
-)
-def test_a_price_or_speed_out_of_its_domain_is_refused(call, words):
-    with pytest.raises(ValueError) as refused:
-        call()
-    assert all(word in str(refused.value) for word in words)
 
 
 def test_the_full_hour_of_an_api_is_a_rent():

@@ -2,8 +2,6 @@
 then say.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -234,11 +232,8 @@ def test_layouts_are_read_and_must_fill_the_chips(tmp_path):
         for row in found
     ]
     assert layout == [[2, 1, None, None], [4, 2, None, None], [1, 1, 4, 4]]
-    assert [row["precision"] for row in found] == [
-        "FP8",
-        "NVFP4",
-        "MXFP4",
-    ] and "published in MXFP4" in found[2]["note"]
+    assert [row["precision"] for row in found] == ["FP8", "NVFP4", "MXFP4"]
+    assert "published in MXFP4" in found[2]["note"]
     with pytest.raises(RefreshError, match="TP2 does not fill 8 chips"):
         _served(tmp_path, _page(n=8))
 
@@ -299,7 +294,8 @@ def test_one_measurement_under_two_names_counts_once(tmp_path):
         8,
         16,
         "2026-03-25",
-    ) and "work in progress" in found[0]["note"]
+    )
+    assert "work in progress" in found[0]["note"]
     assert (
         found[1]["prefill_accelerators"],
         found[1]["decode_accelerators"],

@@ -1,7 +1,5 @@
 """Prices of tokens in the committed tables, and one's own cost beside them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -34,10 +32,8 @@ def test_figures_of_the_raw_lists():
     points = operating_points("DeepSeek-R1", "B200").set_index(["input_tokens", "output_tokens"])[
         "tokens_per_s"
     ]
-    assert (
-        points[(8192, 1024)] == 1168
-        and operating_points("Llama-3.1-405B", "H200")["tokens_per_s"].max() == 668.5
-    )
+    assert points[(8192, 1024)] == 1168
+    assert operating_points("Llama-3.1-405B", "H200")["tokens_per_s"].max() == 668.5
 
 
 MAKERS = (
@@ -64,9 +60,8 @@ def test_who_sells_closed_models_of_three_makers_is_a_gateway():
     )
     many = set(sold.index[sold >= 3])
     assert many > HOSTS and {"OpenRouter", "Kilo", "302.AI", "ZenMux"} < many
-    assert many - HOSTS <= set(
-        paid.loc[paid["offer"] == "gateway", "provider"]
-    ) and not HOSTS & set(paid.loc[paid["offer"] == "gateway", "provider"])
+    assert many - HOSTS <= set(paid.loc[paid["offer"] == "gateway", "provider"])
+    assert not HOSTS & set(paid.loc[paid["offer"] == "gateway", "provider"])
 
 
 def test_a_company_counts_once_and_a_gateway_not_at_all():
@@ -106,7 +101,8 @@ def test_open_models_with_a_price_and_a_speed():
     """What the break-even can be drawn for."""
     speeds = operating_points()["model"]  # noqa: F841, @speeds
     both = market.open_models().query("model in @speeds")
-    assert len(both) >= 18 and {
+    assert len(both) >= 18
+    assert {
         "Llama-3.3-70B",
         "Llama-3.1-8B",
         "gpt-oss-120b",
@@ -119,9 +115,8 @@ def test_releases_of_one_shape_have_prices_of_their_own():
     old, new = (market.api_price(name) for name in ("DeepSeek-R1", "DeepSeek-V3.1"))
     assert old.output.best != new.output.best
     releases = market.api_prices("Llama-3.3-70B")
-    assert set(releases["release"]) == {"Llama-3.3-70B"} and set(releases["model"]) == {
-        "Llama-3.1-70B"
-    }
+    assert set(releases["release"]) == {"Llama-3.3-70B"}
+    assert set(releases["model"]) == {"Llama-3.1-70B"}
 
 
 def test_prices_follow_the_day():

@@ -1,7 +1,5 @@
 """Memory of a training step: published figures, and what must hold of any layout."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np
@@ -108,9 +106,8 @@ def test_gpt3_on_1024_chips_by_parts_beside_calculon():
     assert layers.weights_bytes / GIB == pytest.approx(5.06, rel=0.002)
     assert layers.gradients_bytes / GIB == pytest.approx(5.49, rel=0.002)
     assert layers.optimizer_bytes / GIB == pytest.approx(30.38, rel=0.002)
-    assert (
-        gpt3_on_1024().activations_bytes == 34 * 2048 * 12288 / 8 * 96
-    )  # the paper's 9.56 GiB; calculon keeps a fifth less
+    # the paper's 9.56 GiB; calculon keeps a fifth less
+    assert gpt3_on_1024().activations_bytes == 34 * 2048 * 12288 / 8 * 96
     assert gpt3_on_1024().weights_bytes - layers.weights_bytes == pytest.approx(
         2 * (51200 + 2048) * 12288 / 8, rel=1e-3
     )
@@ -160,9 +157,8 @@ def test_more_tokens_at_once_take_more(case, what):
         training_memory(*more, software=software).total,
         training_memory(run, layout, software=software).total,
     )
-    assert fuller > less or (
-        what == "micro_batch" and fuller == less
-    )  # half as many micro-batches may be in flight
+    # half as many micro-batches may be in flight
+    assert fuller > less or (what == "micro_batch" and fuller == less)
 
 
 @given(cases())

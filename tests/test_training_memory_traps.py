@@ -1,7 +1,5 @@
 """Memory of a training step: the mistakes of other tools are not made here."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np
@@ -12,12 +10,7 @@ from scaleright.architecture import Transformer
 from scaleright.quantity import given as of
 from scaleright.quantity.readings import compiled
 from scaleright.training.layout import Layout, TrainingRun
-from scaleright.training.memory import (
-    FSDP,
-    MEGATRON,
-    MEGATRON_2022,
-    training_memory,
-)
+from scaleright.training.memory import FSDP, MEGATRON, MEGATRON_2022, training_memory
 from scaleright.transformer import parameters
 
 
@@ -27,9 +20,8 @@ def test_tensor_and_pipeline_divide_gradients_and_optimizer():
         training_memory(TrainingRun(GPT3, A100, 1024, 2048, 1536), Layout(data=1024, zero=0)),
     )
     for part in ("gradients_bytes", "optimizer_bytes"):
-        assert getattr(parted, part) / getattr(whole, part) == pytest.approx(
-            64, rel=0.04
-        )  # the token table keeps it from 64
+        # the token table keeps it from 64
+        assert getattr(parted, part) / getattr(whole, part) == pytest.approx(64, rel=0.04)
 
 
 def test_micro_batches_in_flight_are_counted():

@@ -2,8 +2,6 @@
 their experts, and which kernel computes attention.
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 

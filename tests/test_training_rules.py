@@ -2,8 +2,6 @@
 many as a mask.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np
@@ -64,9 +62,8 @@ def test_a_broken_layout_is_refused_with_the_constraint_and_the_nearest_value(ch
     broken = replace(GOOD, **changed)
     with pytest.raises(ValueError) as error:
         check(GPT3, broken)
-    assert message in str(error.value) and str(error.value).startswith(
-        "GPT-3 175B on A100 SXM 80GB: "
-    )
+    assert message in str(error.value)
+    assert str(error.value).startswith("GPT-3 175B on A100 SXM 80GB: ")
     assert not valid(GPT3, broken) and valid(GPT3, GOOD)
 
 

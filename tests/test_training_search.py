@@ -1,7 +1,5 @@
 """The search finds every layout that keeps the rules and fits, and the best of them, at once."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 
@@ -68,11 +66,9 @@ def test_the_layouts_are_all_that_keep_the_rules(run):
 
 def test_fields_can_be_held_to_a_value_or_several():
     held = layouts(EIGHT, tensor=2, micro_batch=[1, 2], zero=[0, 1, 2, 3])
-    assert (
-        set(held.tensor) == {2}
-        and set(held.micro_batch) == {1, 2}
-        and set(held.zero) == {0, 1, 2, 3}
-    )
+    assert set(held.tensor) == {2}
+    assert set(held.micro_batch) == {1, 2}
+    assert set(held.zero) == {0, 1, 2, 3}
     assert set(layouts(EIGHT, data=4).data) == {4}
     with pytest.raises(LookupError, match="unknown field of a layout 'tensors'; nearest: tensor"):
         layouts(EIGHT, tensors=2)
@@ -84,9 +80,9 @@ def test_the_best_is_the_fastest_of_all_that_fit():
     fits = training_memory(EIGHT, every).fits(EIGHT)
     assert 0 < fits.sum() < fits.size and found.layout.tensor.size == fits.sum()
     assert best["step_s"].iloc[0] == pytest.approx(step_time(EIGHT, pick(every, fits)).total.min())
-    assert (
-        best["step_s"].is_monotonic_increasing and len(best) == 10 and (best["headroom"] >= 0).all()
-    )
+    assert best["step_s"].is_monotonic_increasing
+    assert len(best) == 10
+    assert (best["headroom"] >= 0).all()
     parts = best[list(found.step.parts())]
     assert parts.sum(axis=1).to_numpy() == pytest.approx(best["step_s"].to_numpy())
     row = best.iloc[0]
@@ -113,13 +109,10 @@ def test_cost_is_of_the_chips_over_cluster_sizes():
     )
     assert cheapest["chip_hours_per_billion_tokens"].to_numpy() == pytest.approx(hours.to_numpy())
     assert cheapest["chip_hours_per_billion_tokens"].is_monotonic_increasing
-    assert (
-        cheapest["usd_per_billion_tokens"].to_numpy() == pytest.approx(2 * hours.to_numpy())
-        and search(EIGHT)["usd_per_billion_tokens"].isna().all()
-    )
-    assert (
-        search(EIGHT, by="time", chips=sizes)["chips"].iloc[0] >= cheapest["chips"].iloc[0]
-    )  # more chips are faster, not cheaper
+    assert cheapest["usd_per_billion_tokens"].to_numpy() == pytest.approx(2 * hours.to_numpy())
+    assert search(EIGHT)["usd_per_billion_tokens"].isna().all()
+    # more chips are faster, not cheaper
+    assert search(EIGHT, by="time", chips=sizes)["chips"].iloc[0] >= cheapest["chips"].iloc[0]
     with pytest.raises(LookupError, match="unknown aim of a search 'money'"):
         search(EIGHT, by="money")
 
@@ -155,16 +148,13 @@ def test_the_fastest_ranks_first_and_a_layout_beside_the_search_is_a_candidate()
         found.layout.tensor.size,
         True,
     )
-    plain = (
-        replace(best, sequence_parallel=0) if best.tensor == 1 else best
-    )  # nothing to split: the same layout
+    # nothing to split: the same layout
+    plain = replace(best, sequence_parallel=0) if best.tensor == 1 else best
     assert rank(EIGHT, plain, among=found) == first
     slow = rank(EIGHT, Layout(tensor=8, sequence_parallel=0), among=found)
-    assert (
-        slow.candidates == first.candidates + 1
-        and slow.rank > 1
-        and slow.slower_by == pytest.approx(slow.step_s / first.step_s - 1)
-    )
+    assert slow.candidates == first.candidates + 1
+    assert slow.rank > 1
+    assert slow.slower_by == pytest.approx(slow.step_s / first.step_s - 1)
     with pytest.raises(ValueError, match="tensor = 7 does not divide heads"):
         rank(EIGHT, Layout(tensor=7))
 
@@ -188,18 +178,14 @@ def test_published_layouts_are_candidates_and_most_rank_high():
     measured = named["measured/training"].query("run.str.startswith('korthikanti')")
     for rows in (recommended, measured):
         found = ranks(rows)
-        assert (
-            len(found) >= 5
-            and (found["rank"] >= 1).all()
-            and (found["rank"] <= found["candidates"]).all()
-        )
-        assert (found["slower_by"] >= 0).all() and (
-            (found["slower_by"] == 0) == (found["rank"] == 1)
-        ).all()
+        assert len(found) >= 5
+        assert (found["rank"] >= 1).all()
+        assert (found["rank"] <= found["candidates"]).all()
+        assert (found["slower_by"] >= 0).all()
+        assert ((found["slower_by"] == 0) == (found["rank"] == 1)).all()
     found = ranks(recommended)
-    assert (found["rank"] / found["candidates"]).median() < 0.1 and found[
-        "slower_by"
-    ].median() < 0.2
+    assert (found["rank"] / found["candidates"]).median() < 0.1
+    assert found["slower_by"].median() < 0.2
 
 
 @pytest.mark.parametrize("run", [LARGE, GPT3], ids=lambda run: run.model.name)

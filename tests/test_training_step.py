@@ -124,9 +124,8 @@ def test_utilization_by_convention():
     without, causal, full = (mfu(GPT3, step, attention) for attention in ("none", "causal", "full"))
     assert without < causal < full < 0.65
     assert hfu(GPT3, layout, step, "full") / full == pytest.approx(4 / 3, rel=0.01)
-    assert model_flop(GPT3, "full") == pytest.approx(
-        3.3862e18, rel=2e-3
-    )  # [korthikanti2022, equation 7]
+    # [korthikanti2022, equation 7]
+    assert model_flop(GPT3, "full") == pytest.approx(3.3862e18, rel=2e-3)
     assert tokens_per_s_per_chip(GPT3, step) * step.total * 1024 == pytest.approx(1536 * 2048)
     with pytest.raises(LookupError, match="causal"):
         mfu(GPT3, step, "casual")

@@ -2,8 +2,6 @@
 shape.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -194,9 +192,8 @@ class TestMistakesOfOtherTools:
 
 def test_block_formats_carry_their_scales():
     gpt_oss = MODELS["gpt-oss-120b"]
-    assert (
-        60.5 < model_weight_bytes(gpt_oss, "BF16", "MXFP4") / 2**30 < 61.5
-    )  # the model card prints 60.8 GiB
+    # the model card prints 60.8 GiB
+    assert 60.5 < model_weight_bytes(gpt_oss, "BF16", "MXFP4") / 2**30 < 61.5
     assert bytes_per_parameter("NVFP4") * 8 == 4.5
     with pytest.raises(LookupError, match="NVFP4"):
         bytes_per_parameter("NVFP")

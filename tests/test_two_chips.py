@@ -1,7 +1,5 @@
 """How sure one chip is cheaper than another: what both have in common cancels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,13 +8,6 @@ from scaleright.decisions.two_chips import spread_apart
 from scaleright.information import NINETY, spread_between
 from scaleright.market import drift_apart, yearly_drift
 from scaleright.validation import in_common
-from scaleright.validation.in_common import (
-    ALIKE,
-    KINDS,
-    error_in_common,
-    ratios_of_chips,
-    runs_of_chips,
-)
 
 
 @pytest.mark.parametrize("common", [0.0, 0.5, 0.9])
@@ -29,15 +20,17 @@ def test_the_spread_of_a_ratio_is_that_of_draws(common):
     assert spread_apart(0.2, 0.3, common) == pytest.approx(drawn, rel=0.01)
 
 
-@pytest.mark.parametrize("task, kind", [(task, kind) for task in ALIKE for kind in KINDS])
+@pytest.mark.parametrize(
+    "task, kind", [(task, kind) for task in in_common.ALIKE for kind in in_common.KINDS]
+)
 def test_nine_of_ten_measured_ratios_lie_where_the_correlation_says(task, kind):
     """Ratios of two chips over the predicted ratio, run by run; without the correlation the bounds
     would be wider, unless they are too narrow as it is (mixtures in training).
     """
-    runs = runs_of_chips(task)
-    of = ratios_of_chips(runs[runs["kind"] == kind], ALIKE[task])
+    runs = in_common.runs_of_chips(task)
+    of = in_common.ratios_of_chips(runs[runs["kind"] == kind], in_common.ALIKE[task])
     spreads = of["spread"].to_numpy(), of["spread_of_other"].to_numpy()
-    common = error_in_common(task, kind)
+    common = in_common.error_in_common(task, kind)
     stated, alone = (spread_apart(*spreads, each) for each in (common, 0.0))
     rounding = 1 + 1e-9  # the ratio that bounds the correlation lies on its own bound
     within, at_most = (
@@ -57,13 +50,13 @@ def test_two_rents_move_together_in_part():
 
 def test_too_few_pairs_and_unknown_words_are_refused(monkeypatch):
     with pytest.raises(LookupError, match="nearest: inference"):
-        error_in_common("inferrence", "dense")
+        in_common.error_in_common("inferrence", "dense")
     with pytest.raises(LookupError, match="dense"):
-        error_in_common("training", "densee")
-    few = runs_of_chips("training").head(3).assign(kind="dense", model="m", source="s")
+        in_common.error_in_common("training", "densee")
+    few = in_common.runs_of_chips("training").head(3).assign(kind="dense", model="m", source="s")
     monkeypatch.setattr(in_common, "runs_of_chips", lambda task: few)
     with pytest.raises(ValueError, match=r"pairs of chips with like runs of dense models"):
-        error_in_common.__wrapped__("training", "dense")
+        in_common.error_in_common.__wrapped__("training", "dense")
 
 
 def test_what_is_stored_is_what_the_judged_runs_say():

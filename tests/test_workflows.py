@@ -1,7 +1,5 @@
 """The publishing workflow: what it runs is named by hash, and the right to publish is one job's."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

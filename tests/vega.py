@@ -1,7 +1,5 @@
 """Expressions as Vega itself computes them, without a chart around them."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Mapping, Sequence
@@ -60,9 +58,8 @@ def signal_texts(
         f"'@' + {between.join(wanted[start : start + _IN_A_TEXT])} + '@'"  # blanks at ends are cut
         for start in range(0, len(wanted), _IN_A_TEXT)
     ]
-    texts = [  # as what a mark is called: the width of a text of thousands of rows is minutes' work
-        {"type": "rect", "encode": {"enter": {"description": {"signal": of}}}} for of in said
-    ]
+    # as what a mark is called: the width of a text of thousands of rows is minutes' work
+    texts = [{"type": "rect", "encode": {"enter": {"description": {"signal": of}}}} for of in said]
     levels = _levels(expressions, rows)
     spec = {
         "$schema": "https://vega.github.io/schema/vega/v6.json",
