@@ -271,9 +271,7 @@ def _write_stas(root: Path) -> None:
     )
     write_csv(specs / "stas_dense_tflops_announced.csv", _TFLOPS)
     write_csv(
-        specs / "stas_memory_bw_shipping.csv",
-        _BW,
-        _row(_BW, "Intel Gaudi3", 128, "HBM2e", 3.7),
+        specs / "stas_memory_bw_shipping.csv", _BW, _row(_BW, "Intel Gaudi3", 128, "HBM2e", 3.7)
     )
     write_csv(specs / "stas_memory_bw_announced.csv", _BW)
     write_csv(

@@ -3,15 +3,12 @@
 import json
 import shutil
 from datetime import date, timedelta
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from paths import DATA, ROOT
 from scaleright.press import datacheck
 from scaleright.press.datacheck import check
-
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "data"
 
 
 @pytest.fixture

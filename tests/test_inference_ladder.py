@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from functools import reduce
 from itertools import permutations
-from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -22,9 +21,7 @@ from scaleright.inference.lengths import Load, Speculation
 from scaleright.inference.levers import LEVERS, by_order, climb
 from scaleright.inference.nodes import engines_like, fastest
 from scaleright.inference.splits import reads_apart
-from scaleright.press import Book
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 NAMES = [name for names in rungs_of_source().values() for name in names]
 
 

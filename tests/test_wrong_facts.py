@@ -6,16 +6,15 @@ row, column, value and what is plausible.
 
 import json
 import random
-from pathlib import Path
 
 import pytest
+from paths import ROOT
 from scaleright import catalog, transformer
 from scaleright.catalog import constraints, plausibility
 from scaleright.catalog.reading import read
 from scaleright.press import datacheck
 from spoiled import Spoiled
 
-ROOT = Path(__file__).resolve().parents[1]
 assert transformer  # whoever computes with shapes has them judged by their parameters
 
 
@@ -47,11 +46,7 @@ def refused(spoiled: Spoiled, table: str, *parts: str) -> str:
             "memory_bytes,80",
             ("80 is not plausible for quantity memory_bytes; plausible: 2e+09 to 1e+12",),
         ),
-        (
-            "tdp_watts,700",
-            "tdp_watts,0.7",
-            ("0.7 is not plausible for quantity tdp_watts",),
-        ),
+        ("tdp_watts,700", "tdp_watts,0.7", ("0.7 is not plausible for quantity tdp_watts",)),
         (
             "tdp_watts,700",
             "tdp_watts,4000",
