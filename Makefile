@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book pdf test nightly cold quick lint units format notebooks check bench lock clean
+.PHONY: help book pdf test nightly cold quick lint units format notebooks check size bench lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ notebooks: $(VENV)/.scaleright ## run changed chapters and store them, with outp
 
 check: $(VENV)/.scaleright ## check every table of data/ against its data package
 	@$(BIN)/scaleright data check
+
+size: ## count the code lines of the library and of the tests, by room
+	@$(PYTHON) .ci/sizes.py
 
 bench: $(VENV)/.scaleright $(VENV)/peers ## measure the speeds the book promises, beside other estimators
 	@for script in speed search serving_speed load_of_a_day peers calibrate_chip; do \

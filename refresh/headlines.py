@@ -21,8 +21,8 @@ from scaleright.outputs import ANSWER_MIME
 from scaleright.parameters import validate
 from scaleright.press import Book
 from scaleright.press.execute import Job, Run, carried, run_all
-from scaleright.press.headlines import HEADLINES, ITSELF, TABLE, Headline
 from scaleright.press.prose import Pages
+from scaleright.press.start import HEADLINE_TABLE, HEADLINES, ITSELF, Headline
 from scaleright.press.texts import declared
 
 SOURCE = "scalerightanswers"
@@ -98,7 +98,7 @@ def main() -> None:
     writer = csv.DictWriter(out, list(lines[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(lines)
-    (book.data / f"{TABLE}.csv").write_text(out.getvalue(), encoding="utf-8", newline="\n")
+    (book.data / f"{HEADLINE_TABLE}.csv").write_text(out.getvalue(), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

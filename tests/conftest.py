@@ -20,7 +20,6 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from paths import ROOT
 from scaleright import REMEMBERED, catalog
 from scaleright.press import Book
-from scaleright.press.execute import kernel_environment
 from shares import share
 from small_book import small_book
 from spoiled import Spoiled
@@ -66,8 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Failures(config))
     selection.note_files()
     config.pluginmanager.register(selection.Selection(config))
-    environment = kernel_environment(ROOT / "_build")
-    os.environ.update({k: v for k, v in environment.items() if k != "PYTHONWARNINGS"})
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in a build
     os.environ.pop("SCALERIGHT_DATA", None)  # the tests are of the tables of this checkout
     if config.getoption("nbval", default=False):
         import nbval_kernels

@@ -13,8 +13,8 @@ import functools
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,16 +24,57 @@ import nbval.plugin
 import pytest
 from built import findings, site
 from jupyter_client import KernelManager
-from processors import without_avx2
+from processors import ROOT, without_avx2
 from scaleright import REMEMBERED
-from scaleright.press.execute import kernel_sockets
+from scaleright.files import write_whole
+from traitlets.config import Config
 
 _opened = ExitStack()
 """What is there until the session ends."""
 
 
+def set_environment(build: Path) -> None:
+    """Have kernels depend on the checkout alone, not on their user's profile or warning filters.
+
+    Writes that profile into the build folder: no history file, and no log lines about the transport
+    or a shutdown.
+    """
+    lines = [
+        "import logging, sys",
+        # of a socket closed at shutdown
+        "logging.getLogger('tornado.general').setLevel(logging.CRITICAL)",
+        # nobody debugs a test: importing it takes a fifth of a kernel's start
+        "sys.modules['debugpy'] = None",
+        "c.IPKernelApp.log_level = 50",
+        "c.HistoryManager.enabled = False",
+        # else it compiles each cell twice, once to see whether it awaits
+        "c.InteractiveShell.autoawait = False",
+    ]
+    profile = build / "runtime" / "ipython" / "profile_default"
+    write_whole(profile / "ipython_kernel_config.py", "\n".join(lines) + "\n")
+    os.environ |= {
+        "IPYTHONDIR": str(build / "runtime" / "ipython"),
+        "JUPYTER_RUNTIME_DIR": str(build / "runtime"),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "JUPYTER_PLATFORM_DIRS": "1",
+    }
+
+
+@contextmanager
+def kernel_sockets() -> Iterator[Any]:
+    """Settings of a kernel that is spoken to through files of its own, gone afterwards.
+
+    A port is chosen before the kernel binds it, and another process may take it in between. The
+    folder is the system's for what is temporary, since the name of a socket may have no more than
+    about a hundred characters.
+    """
+    with TemporaryDirectory(prefix="kernel-") as folder:
+        yield Config(KernelManager={"transport": "ipc", "ip": f"{folder}/socket"})
+
+
 def set_up(config: pytest.Config) -> None:
     """Have nbval start its kernels there and compare so."""
+    set_environment(ROOT / "_build")
     config.add_cleanup(_opened.close)
     nbval.kernel.KernelManager = lambda **options: ElsewhereKernelManager(
         config=_opened.enter_context(kernel_sockets()), **options

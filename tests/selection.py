@@ -20,7 +20,7 @@ import pytest
 from scaleright.catalog import tables
 from scaleright.files import write_whole
 from scaleright.press import Book
-from scaleright.press.imports import LIBRARY, behind, file_of, imported_by, modules
+from scaleright.press.staleness import LIBRARY, behind, file_of, imported_by, modules
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = Book(ROOT).build / "green.json"

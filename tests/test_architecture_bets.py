@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright import catalog, market, mlperf
+from scaleright import market, mlperf
 from scaleright.chapters.architecture_bets import model as ab
 from scaleright.chapters.architecture_bets.bets import Bets, bet_or_rival
 from scaleright.chapters.architecture_bets.evidence import (
@@ -28,6 +28,7 @@ from scaleright.chapters.architecture_bets.model import (
     expected_cost,
     regret_usd,
     switch_probability,
+    worst_cost,
 )
 from scaleright.decisions.scale_up import domain, resources
 from scaleright.inference.lengths import Load
@@ -42,6 +43,21 @@ BETS = pd.DataFrame(
     {"dense": [1.3, 1.0, 1.6], "mixture": [1.0, 1.9, 1.5], "images": [1.2, 1.0, 1.0]},
     index=["GB300", "B300", "H200 SXM"],
 )
+
+
+def bets_at(probability: float, images: float, ratio: float, costs: pd.DataFrame = BETS) -> Bets:
+    """The bets on chips of these costs by kind of model."""
+    case = {"mixture_probability": probability, "image_share": images, "committed_ratio": ratio}
+    expected, worst = (
+        {name: cost(probability, images, *costs.loc[name]) for name in costs.index}
+        for cost in (expected_cost, worst_cost)
+    )
+    hours = {name: SimpleNamespace(usd=1.0) for name in costs.index}
+    return Bets({}, hours, costs.to_dict(), expected, worst, SimpleNamespace(**case))
+
+
+def value(of):
+    return getattr(of, "value", of)
 
 
 @given(probability=odds, images=odds)
@@ -103,63 +119,30 @@ def test_the_switch_is_one_regret_over_the_sum_of_two_and_infinite_where_odds_do
 def test_each_branch_follows_the_money_whatever_the_rule_says(
     probability, images, ratio, what, rule, agrees
 ):
-    verdict = ab.architecture_bets(BETS, probability, images, ratio)
-    mean = {name: expected_cost(probability, images, *BETS.loc[name]) for name in BETS.index}
-    assert (verdict.what, verdict.rule, verdict.agrees) == (what, rule, agrees)
-    assert {name: verdict.numbers[f"{name}, expected"][0] for name in mean} == pytest.approx(mean)
-    best = min(mean, key=mean.get)
-    assert what == (best if ratio * mean[best] <= 1 else "stay flexible")
+    found = bets_at(probability, images, ratio)
+    best, cost = found.best
+    taken = "stay flexible" if value(found.flexible) else best.value
+    assert (taken, value(found.rule), bool(value(found.agrees))) == (what, rule, agrees)
+    assert cost.value == pytest.approx(min(found.expected.values()))
+    assert what == (best.value if ratio * cost.value <= 1 else "stay flexible")
 
 
 def test_the_least_worst_regret_need_not_be_the_best_bet():
-    verdict = ab.architecture_bets(BETS, 0.05, 0.0, 0.6)
-    worst = {name: verdict.numbers[f"{name}, worst regret"][0] for name in BETS.index}
-    assert verdict.what == "B300"
-    assert min(worst, key=worst.get) == "GB300"
-    assert worst["GB300"] == pytest.approx(0.3)
-    assert "above 25 % odds of mixtures GB300 is cheaper" in verdict.reasons
+    found = bets_at(0.05, 0.0, 0.6)
+    worst = found.at_worst
+    assert found.best[0].value == "B300" and min(worst, key=worst.get) == "GB300"
+    assert worst["GB300"] == pytest.approx(1.3)
+    assert value(found.switch("B300", "GB300")) == pytest.approx(0.25)
 
 
 def test_a_chip_that_was_not_measured_is_no_bet_where_that_kind_may_come():
     costs = BETS.assign(images=[1.0, math.inf, 2.0])
-    assert ab.architecture_bets(costs, 0.0, 0.0, 0.6).what == "B300"
-    assert ab.architecture_bets(costs, 0.0, 0.1, 0.6).what == "GB300"
-    with pytest.raises(
-        catalog.DataError, match="no chip is measured on dense language model and diffusion alike"
-    ):
-        ab.architecture_bets(costs.assign(images=math.inf), 0.0, 0.1)
+    assert bets_at(0.0, 0.0, 0.6, costs).best[0].value == "B300"
+    assert bets_at(0.0, 0.1, 0.6, costs).best[0].value == "GB300"
+    assert math.isnan(bets_at(0.0, 0.1, 0.6, costs.assign(images=math.inf)).best[1].value)
 
 
 # what was measured
-
-
-def test_rates_are_of_one_round_and_give_the_gains_that_mlperf_gives():
-    for bet, rival, benchmark, scenario in (
-        ("GB300", "B300", "llama2-70b", "Server"),
-        ("B200", "H200 SXM", "llama3.1-405b", "Offline"),
-    ):
-        rates, gain = (
-            ab.matched_rates(bet, rival, benchmark, scenario),
-            mlperf.gain(bet, rival, benchmark, scenario),
-        )
-        assert rates[bet] / rates[rival] == pytest.approx(gain.value)
-        assert rates.name[0] == gain.rounds[-1]
-
-
-def test_what_does_not_meet_is_refused_with_what_does():
-    with pytest.raises(
-        LookupError, match=r"unknown accelerator in deepseek-r1 Server 'H200 SXM'; nearest: .*B200"
-    ):
-        ab.matched_rates("B200", "H200 SXM", "deepseek-r1", "Server")
-    with pytest.raises(
-        LookupError,
-        match=r"B300 and H100 SXM meet in no round of llama2-70b Server; B300 meets .*B200, GB200",
-    ):
-        ab.matched_rates("B300", "H100 SXM", "llama2-70b", "Server")
-    with pytest.raises(
-        LookupError, match="unknown MLPerf benchmark 'deepseek'; nearest: deepseek-r1"
-    ):
-        ab.matched_rates("B300", "B200", "deepseek", "Server")
 
 
 def test_an_hour_of_each_chip_is_that_of_the_market_and_one_that_nobody_sells_has_no_price():
@@ -255,34 +238,33 @@ CASES = [
 
 
 @pytest.mark.parametrize("moved", CASES)
-def test_the_bets_of_a_case_are_those_of_its_verdict(moved):
+def test_the_best_bet_of_a_case_is_expected_to_cost_least(moved):
     case = case_of(**moved)
     found = Bets.of(case)
     odds = case.mixture_probability.value, case.image_share.value
-    verdict = ab.architecture_bets(found.payoffs(), *odds, case.committed_ratio.value)
-    said = {name: number for name, (number, _) in verdict.numbers.items()}
-    expected = {name: cost.value for name, cost in found.expected.items()}
-    assert {f"{name}, expected": cost for name, cost in expected.items() if cost < math.inf} == {
-        name: pytest.approx(number) for name, number in said.items() if name.endswith("expected")
-    }
+    for chip, cost in found.expected.items():
+        of = [kind[chip].value for kind in found.costs.values()]
+        assert cost.value == pytest.approx(expected_cost(*odds, *of))
     best, cost = found.best
-    assert expected[best.value] == cost.value == min(expected.values())
-    assert (verdict.what == best.value) == (not found.flexible.value)
-    assert (verdict.rule, verdict.agrees) == (found.rule.value, found.agrees.value)
+    assert found.expected[best.value].value == cost.value
+    assert cost.value == min(of.value for of in found.expected.values())
 
 
 @pytest.mark.parametrize("moved", CASES)
-def test_a_meeting_is_that_of_mlperf(moved):
+def test_two_chips_compare_as_mlperf_does(moved):
     case = case_of(**moved)
     for kind in ("dense", "mixture"):
         asked = case.bet.value, case.rival.value, getattr(case, kind).value, case.scenario.value
-        met, known = Bets.of(case).meetings[kind], mlperf.gain(*asked)
-        assert met.in_round.value == known.in_round
-        ends = [getattr(met, end).value for end in ("gain", "low", "high")]
-        assert ends == pytest.approx([known.value, known.low, known.high], rel=1e-6)
-        rates = ab.matched_rates(*asked)
-        assert {chip: rate.value for chip, rate in met.rates.items()} == pytest.approx(
-            {chip: rates.get(chip, 0.0) for chip in met.rates}, rel=1e-6
+        common, known = Bets.of(case).common_rounds[kind], mlperf.gain(*asked)
+        assert common.in_round.value == known["round"]
+        ends = [getattr(common, end).value for end in ("gain", "low", "high")]
+        assert ends == pytest.approx([known[of] for of in ("value", "low", "high")], rel=1e-6)
+        rows = mlperf.summary()
+        rows = rows[[*map(asked[2:].__eq__, zip(rows["benchmark"], rows["scenario"], strict=True))]]
+        rows = rows.set_index(["round", "accuracy_target", "accelerator"])["best"].unstack()
+        rates = rows.dropna(subset=[*asked[:2]]).sort_index().iloc[-1].fillna(0.0)
+        assert {chip: rate.value for chip, rate in common.rates.items()} == pytest.approx(
+            {chip: rates.get(chip, 0.0) for chip in common.rates}, rel=1e-6
         )
 
 
@@ -290,7 +272,7 @@ def test_two_chips_that_do_not_meet_make_no_bet_and_no_number():
     found = Bets.of(case_of(bet="H100 SXM", rival="B300", dense="gptj"))
     assert not found.possible.value
     assert math.isnan(found.best[1].value)
-    assert found.meetings["dense"].in_round.value == "none"
+    assert found.common_rounds["dense"].in_round.value == "none"
     assert found.table()["expected"].map(lambda cost: math.isnan(cost.value)).all()
     assert not Bets.of(case_of(rival="GB300")).possible.value
 

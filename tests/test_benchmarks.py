@@ -10,7 +10,7 @@ import sys
 import pytest
 from paths import ROOT
 from scaleright import catalog, transformer
-from scaleright.validation import cases, checks
+from scaleright.validation import cases, training
 
 from benchmarks import calibrate_chip, peers, steps, trainer
 from benchmarks.device import Bench
@@ -123,7 +123,7 @@ def test_a_step_of_training_is_written_as_a_row_that_can_be_judged(tmp_path):
     schema = catalog.resource("measured/training")["schema"]
     table = catalog.read_csv(tmp_path / "training.csv", schema, "measured/training")
     assert table["run"].is_unique and table["note"].str.contains("600 W").all()
-    assert not checks.training(table)
+    assert not training.KIND.check(table)
     for case, read in zip(steps.FULL, cases.cases(table, own=True), strict=True):
         assert (read.why, read.measured_s) == ("", 2.0)
         assert read.run.tokens == case.sequence * case.micro_batch

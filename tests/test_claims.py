@@ -12,7 +12,7 @@ import pytest
 from scaleright import MODULES, REMEMBERED, catalog
 from scaleright.catalog import findings
 from scaleright.claims import ledger, s2_costs, verdicts
-from scaleright.claims.documents import documents
+from scaleright.claims.entries import documents
 from scaleright.claims.verdicts import (
     Claim,
     Condition,

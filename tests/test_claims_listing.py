@@ -15,7 +15,7 @@ import pytest
 from scaleright.claims import entries, ledger, listing
 from scaleright.claims.verdicts import MEANINGS, VERDICTS
 from scaleright.press import Book
-from scaleright.press.ledger import listed
+from scaleright.press.status import listed_claims
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 
@@ -155,17 +155,17 @@ def test_every_chapter_with_claims_belongs_to_one_subject(lines):
 
 
 def test_a_list_comes_with_the_tables_behind_it(monkeypatch):
-    monkeypatch.setattr("scaleright.press.ledger.folder", lambda: DATA)
-    text, tables = listed(None, {"words": "OpenAI asks"})
+    monkeypatch.setattr("scaleright.press.status.folder", lambda: DATA)
+    text, tables = listed_claims(None, {"words": "OpenAI asks"})
     assert text.count("\n    claimed") == 1
-    _, all_of_them = listed("json", {})
+    _, all_of_them = listed_claims("json", {})
     assert len(all_of_them) > len(tables)
 
 
 @pytest.mark.processes
 def test_a_list_needs_no_frames_of_tables():
     code = (
-        "import sys; from scaleright.press.ledger import listed; listed(None, {});"
+        "import sys; from scaleright.press.status import listed_claims; listed_claims(None, {});"
         " print(*sys.modules)"
     )
     done = subprocess.run(

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from scaleright import catalog, cli, press
-from scaleright.press import build, datacheck, ledger, site
+from scaleright.press import build, datacheck, site, status
 from scaleright.press.pool import Pool
 from scaleright.validation import kinds
 
@@ -50,13 +50,13 @@ def test_help_imports_nothing_that_takes_time():
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "Commands:" in done.stdout
-    heavy = {"pandas", "numpy", "altair", "papermill", "jupytext", "psutil"}
+    heavy = {"pandas", "numpy", "altair", "IPython", "jupytext", "psutil"}
     assert not heavy & set(done.stdout.split())
 
 
 @pytest.mark.processes
 def test_what_a_build_begins_and_renders_with_imports_no_tables_and_no_charts():
-    modules = "build, downloads, pages, status, worker"
+    modules = "build, pages, status, worker"
     code = f"import sys; from scaleright.press import {modules}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pandas", "altair"} & set(done.stdout.split())
@@ -252,7 +252,7 @@ def test_reports_come_as_text_or_json(scaleright, monkeypatch):
     report = SimpleNamespace(to_text=lambda: "text", to_json=lambda: "{}")
     monkeypatch.setattr(kinds, "validate", lambda kind, file, sealed: report)
     said = {None: "text", "json": "{}"}
-    monkeypatch.setattr(ledger, "listed", lambda form, asked: (said[form], []))
+    monkeypatch.setattr(status, "listed_claims", lambda form, asked: (said[form], []))
     for command in (["validate", "counts"], ["claims"]):
         assert scaleright(*command)[1] == "text\n"
         assert scaleright(*command, "--json")[1] == "{}\n"

@@ -12,7 +12,7 @@ from environments import PROJECT, ROOT, declared, needed
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from scaleright.press import Book, PressError, extras
+from scaleright.press import Book, PressError, commands
 from scaleright.press.execute import load
 
 LIBRARY = ROOT / "lib" / "scaleright"
@@ -109,7 +109,7 @@ def test_what_is_declared_is_pinned_at_a_version_that_does():
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_an_extra_that_is_there_is_found(extra):
-    extras.require(extra, "command")
+    commands.require(extra, "command")
 
 
 def test_a_command_names_what_it_lacks_and_what_installs_it(monkeypatch):
@@ -120,9 +120,9 @@ def test_a_command_names_what_it_lacks_and_what_installs_it(monkeypatch):
         'packaging>=1; extra == "sweep"',
         'another; extra == "book"',
     ]
-    monkeypatch.setattr(extras, "requires", lambda name: lines)
+    monkeypatch.setattr(commands, "requires", lambda name: lines)
     with pytest.raises(PressError) as refused:
-        extras.require("sweep", "sweep")
+        commands.require("sweep", "sweep")
     assert str(refused.value) == (
         "scaleright sweep needs no-such-package>=3, numpy>=999: pip install 'scaleright[sweep]'"
     )

@@ -14,9 +14,8 @@ import pytest
 from scaleright import catalog, cli
 from scaleright.decisions import plan_workload  # noqa: F401, so that no door waits for imports
 from scaleright.files import FileError, write_whole
-from scaleright.press import plans, scenarios
+from scaleright.press import plans, scenarios, sweep
 from scaleright.press.pool import Pool
-from scaleright.press.sweep import results
 from scaleright.validation import kinds  # noqa: F401, likewise
 
 DOORS = {
@@ -170,7 +169,7 @@ OUT = {
     "sweep": (["sweep", "tiny", "-p", "hours=3", "--out", "{}"], "--out '{}"),
     **{
         f"sweep, {name}": (["sweep", "tiny", "-p", "hours=3", "--out", "."], f"'{name}' cannot be")
-        for name in (results.JOURNAL, results.TABLE, results.TWIN, results.PAGE, results.PICTURE)
+        for name in (sweep.JOURNAL, sweep.TABLE, sweep.TWIN, sweep.PAGE, sweep.PICTURE)
     },
 }
 """Commands that write, and what they say of a path at which they do not."""

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from chapter_cells import shared
 from scaleright import quantity as quantities
-from scaleright.chapters.hardware_radar import figures, page
 from scaleright.chapters.hardware_radar import model as hardware
+from scaleright.chapters.hardware_radar import page
 
 
 @pytest.fixture(scope="module")
@@ -48,17 +48,9 @@ SEEN = [
 
 @pytest.mark.parametrize("case", SEEN, ids=str)
 def test_shares_of_weightings_are_those_of_chips_that_win_them(cells, case):
-    """The page's search over weightings, by the frames and one weighting after the other."""
-    asked = {"benchmark": "llama2-70b", "scenario": "Offline"} | case
-    terms = {name: asked[name] for name in figures.Terms._fields if name in asked}
-    known = hardware.figures(
-        asked["benchmark"],
-        asked["scenario"],
-        asked.get("paid") == "own",
-        asked.get("stand_ins", False),
-        figures.USUAL._replace(**terms),
-    )
-    points = hardware.scores(known, asked.get("span", 10.0))[list(hardware.AXES)].dropna()
+    """The page's search over weightings, one weighting after the other."""
+    found = quantities.evaluate(cells.points.values(), {"chip": cells.chips, **case})
+    points = pd.DataFrame(dict(zip(cells.points, found, strict=True)), index=cells.chips).dropna()
     best = [points.index[(points @ of).to_numpy().argmax()] for of in hardware.weightings()]
     shares = pd.Series(best).value_counts(normalize=True)
     wanted = [cells.won.placed, cells.won.never, *(of for pair in cells.won.shares for of in pair)]

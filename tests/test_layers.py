@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tokenize
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,36 @@ def test_a_module_imports_only_from_the_layers_below_it(capsys):
 
     status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
     assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
+
+
+def drawn() -> list[list[str]]:
+    """The rooms of each line of the drawing in CONTRIBUTING.md, and the stops of its number."""
+    text = (ROOT / "CONTRIBUTING.md").read_text().split("## The house")[1].split("\n## ")[0]
+    lines = re.findall(r"^(?:\| (`.*?) \||\d+\. (.*))", text, re.MULTILINE)
+    return [re.findall(r"`([\w/.]+)`", room or stop) for room, stop in lines]
+
+
+def test_the_drawing_of_the_house_is_the_contract_of_its_imports():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        contract = tomllib.load(file)["tool"]["importlinter"]["contracts"][0]["layers"]
+    floors = [sorted(re.findall(r"\w+", floor)) for floor in contract]
+    assert [sorted(rooms) for rooms in drawn() if "." not in rooms[0]] == floors
+    assert {room for rooms in floors for room in rooms} == {
+        path.stem for path in (ROOT / "lib" / "scaleright").iterdir() if path.stem[0] != "_"
+    }
+
+
+def test_the_way_of_one_number_is_a_way_of_imports():
+    """Each stop rests on one before it."""
+    import grimp
+
+    graph = grimp.build_graph("scaleright", cache_dir=None)
+    stops = [name for names in drawn() for name in names if name.endswith(".py")]
+    modules = ["scaleright." + stop.removesuffix(".py").replace("/", ".") for stop in stops]
+    assert len(modules) >= 10
+    for place, module in enumerate(modules[2:], 2):
+        before = modules[:place]
+        assert any(graph.chain_exists(importer=module, imported=of) for of in before), module
 
 
 # What is read must be small enough to be read: after formatting, which nothing may evade.

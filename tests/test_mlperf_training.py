@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scaleright import catalog, mlperf, transformer
 from scaleright.market import listed_hour
-from scaleright.mlperf import best_runs, training
+from scaleright.mlperf import training
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 RUNS = training.training_results()
@@ -56,12 +56,12 @@ def test_a_record_is_the_fastest_and_its_round_can_be_named():
     assert mlperf.record("Llama-3.1-405B", least="chip_hours")["chip_hours"] == hours.min()
 
 
-def test_a_lent_price_decides_nothing():
-    runs = best_runs.best_runs()
-    chips = {of for _, _, of in runs} - {*best_runs.LEAST}
+def test_a_rent_of_another_chip_decides_nothing():
+    runs = training.best_runs()
+    chips = {of for _, _, of in runs} - {*training.LEAST}
     assert chips and all(runs[key]["priced_as"] == key[2] for key in runs if key[2] in chips)
-    lent = RUNS.loc[RUNS["priced_as"] != RUNS["accelerator"], "accelerator"]
-    assert "GB200" in set(lent) and not chips & set(lent)
+    others = RUNS.loc[RUNS["priced_as"] != RUNS["accelerator"], "accelerator"]
+    assert "GB200" in set(others) and not chips & set(others)
 
 
 def test_a_benchmark_or_a_round_that_is_not_there_is_refused_with_what_is():

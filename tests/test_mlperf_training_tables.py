@@ -9,7 +9,7 @@ import pytest
 from scaleright import mlperf
 from scaleright.chapters.pretraining_records import model as tables
 from scaleright.market import hour
-from scaleright.mlperf import best_runs
+from scaleright.mlperf import training
 from scaleright.power import most_watts
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
@@ -27,11 +27,11 @@ BEST = mlperf.records().best(CASE)
 
 
 def test_a_row_is_the_record_of_its_benchmark_round_and_measure():
-    runs = best_runs.best_runs()
+    runs = training.best_runs()
     assert {title for title, _, _ in runs} == set(CHOICES["benchmark"])
     assert {name for _, name, _ in runs} == set(CHOICES["round"])
-    assert set(CHOICES["measure"]) == set(best_runs.MEASURES)
-    of = [(*key, best_runs.LEAST[key[2]]) for key in runs if key[2] in best_runs.LEAST]
+    assert set(CHOICES["measure"]) == set(training.MEASURES)
+    of = [(*key, training.LEAST[key[2]]) for key in runs if key[2] in training.LEAST]
     for title, name, measure, column in of[::13]:
         case = {"benchmark": title, "round": name, "measure": measure}
         seconds, chip, usd = evaluate([BEST.run.seconds, BEST.run.chip, BEST.hour.usd], case)
@@ -60,7 +60,7 @@ def test_the_least_rent_is_that_of_the_contract(contract, seller):
 def test_the_chart_of_runs_has_the_records():
     points = tables.best_by_size()
     short = points.groupby(["benchmark", "in_round"])[["minutes", "hours", "kwh"]].min()
-    for (title, name, measure), run in best_runs.best_runs().items():
+    for (title, name, measure), run in training.best_runs().items():
         if measure == "time":
             least = short.loc[(title, name), "minutes"]
             assert least == pytest.approx(run["seconds"] / 60, rel=1e-3)
@@ -101,5 +101,5 @@ def test_tables_of_the_chapter_hold_together():
     assert checks.rows == len(rows) and checks.repeated > checks.few
     assert checks.found < checks.stated
     assert tables.usual_overheads()["pue"] >= 1
-    for run in best_runs.best_runs().values():
+    for run in training.best_runs().values():
         assert 0.3 < run["drawn_watts"] / most_watts(run["chip"]) < 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from paths import ROOT
 from scaleright.claims import ledger
-from scaleright.claims.documents import documents, named
+from scaleright.claims.entries import documents, named
 
 LIBRARY = ROOT / "lib" / "scaleright"
 UNNAMED = re.compile(

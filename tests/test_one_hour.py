@@ -9,7 +9,7 @@ import pytest
 from answer_cases import PAID, Paid, choices
 from chapter_cells import cells
 from scaleright import market
-from scaleright.mlperf import best_runs
+from scaleright.mlperf import training
 from scaleright.parameters import refusal
 from scaleright.press.texts import declared
 from scaleright.quantity import at, evaluate, given
@@ -41,8 +41,8 @@ def record_on(chip: str) -> dict[str, str]:
     """A record on such chips: a benchmark, its round and its measure; none where there is none."""
     keys = (
         key
-        for key, run in best_runs.best_runs().items()
-        if run["priced_as"] == chip and key[2] in best_runs.LEAST
+        for key, run in training.best_runs().items()
+        if run["priced_as"] == chip and key[2] in training.LEAST
     )
     return dict(zip(("benchmark", "round", "measure"), next(keys, ()), strict=False))
 

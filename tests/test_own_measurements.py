@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scaleright import catalog
-from scaleright.validation import serving, serving_cases
+from scaleright.validation import serving
 from scaleright.validation.cross_validation import Book
 from scaleright.validation.kinds import KINDS, validate
 from scaleright.validation.report import MOST_SHOWN
@@ -165,7 +165,7 @@ def refusal(kind: str, path: Path) -> str:
 @pytest.fixture(scope="module")
 def few():
     rows = catalog.table(serving.KIND.table).iloc[::10]
-    table, every = serving_cases.cases(rows.reset_index(drop=True), serving.KIND.table, False)
+    table, every = serving.cases(rows.reset_index(drop=True), serving.KIND.table, False)
     fitted = [not one.why and one.figure in serving.FITTED for one in every]
     return Book(table, every, np.array(fitted))
 

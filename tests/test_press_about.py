@@ -6,7 +6,7 @@ import os
 import subprocess
 
 import pytest
-from scaleright.press import about, reading
+from scaleright.press import about
 from scaleright.press.repository import Repository
 from small_book import small_book
 
@@ -74,7 +74,7 @@ def test_what_is_folded_looked_up_or_hidden_takes_no_time_to_read():
         "<p hidden>no</p><script>var no = 1;</script><pre>no</pre><p class='sr-alt'>no</p>"
         "<table><tr><th>7</th><td>12 GB</td></tr></table>"
     )
-    assert reading.words(told) == 7 and reading.words(told + more) == 8
-    assert reading.words("<details open><p>seen at once</p></details>") == 3
-    longest = "<p>" + "word " * (reading.WORDS_PER_MINUTE * reading.LONGEST_MIN) + "</p>"
-    assert reading.minutes(longest) == 10 and reading.minutes(longest + "<p>more</p>") == 11
+    assert about.words(told) == 7 and about.words(told + more) == 8
+    assert about.words("<details open><p>seen at once</p></details>") == 3
+    longest = "<p>" + "word " * (about.WORDS_PER_MINUTE * about.LONGEST_MIN) + "</p>"
+    assert about.minutes(longest) == 10 and about.minutes(longest + "<p>more</p>") == 11

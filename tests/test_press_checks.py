@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from scaleright.files import FileError
-from scaleright.press import PressError, build, checks, pool
+from scaleright.press import PressError, build, contents, pool
 
 TOC = "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/tiny\n"
 BIB = "@misc{one,\n title={One},\n author={A. Ut}\n}\n"
@@ -14,7 +14,7 @@ BIB = "@misc{one,\n title={One},\n author={A. Ut}\n}\n"
 
 def refusal(book, *chapters: str) -> str:
     with pytest.raises((PressError, FileError)) as caught:
-        checks.check(book, chapters)
+        contents.check(book, chapters)
     return str(caught.value)
 
 
@@ -22,7 +22,7 @@ def test_a_sound_book_passes(book):
     (book.root / "book" / "references.bib").write_text(BIB, encoding="utf-8")
     with (book.root / "book" / "index.md").open("a", encoding="utf-8") as page:
         page.write("\nBy {cite:t}`one` and {cite}`one, one`.\n")
-    checks.check(book, ["tiny"])
+    contents.check(book, ["tiny"])
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_chapter_that_cannot_answer_is_refused_before_it_runs(book, monkeypatc
     text = book.text("tiny").read_text(encoding="utf-8")
     assert old in text
     book.text("tiny").write_text(text.replace(old, new), encoding="utf-8")
-    monkeypatch.setattr(pool, "Child", pytest.fail)
+    monkeypatch.setattr(pool, "_Process", pytest.fail)
     with pytest.raises(PressError) as caught:
         build.publish(book, 1, False, print)
     assert str(caught.value).startswith(says)

@@ -8,10 +8,10 @@ from xml.etree import ElementTree as ET
 
 import pybtex.plugin
 from pybtex.database import parse_string
-from scaleright.press import citations, diagrams, glossary
+from scaleright.press import diagrams, links, sphinx_site
 
 ROOT = Path(__file__).resolve().parents[1]
-MEANS = glossary.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
+MEANS = links.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
 
 
 def test_the_glossary_has_the_words_of_the_field_each_in_one_to_three_sentences():
@@ -29,29 +29,29 @@ def test_the_glossary_has_the_words_of_the_field_each_in_one_to_three_sentences(
 
 
 def test_only_the_first_mention_is_marked_and_nothing_that_is_a_link_code_or_rewritten():
-    find = glossary.pattern(["KV cache", "decode", "MFU"])
+    find = links.term_pattern(["KV cache", "decode", "MFU"])
     where = {name: f"g.html#{name}" for name in ("KV cache", "decode", "MFU")}
     body = (
         '<h1>MFU</h1><p>By <code>MFU</code> <a href="#">MFU</a>'
         ' <span class="sr-live" data-sr-signal="a">MFU</span> then <em>MFU</em>, MFU,'
         " decoder, Decode.</p><script>MFU</script><p hidden>KV cache</p><p>KV caches</p>"
     )
-    marked = glossary.mark(body, find, {name: f"{name} it is" for name in where}, where)
-    links = re.findall(r'(.{4})<a class="sr-term" href="g.html#[^"]*" title="([^"]*)">', marked)
-    assert links == [("<em>", "MFU it is"), ("er, ", "decode it is"), ("><p>", "KV cache it is")]
+    marked = links.mark_terms(body, find, {name: f"{name} it is" for name in where}, where)
+    found = re.findall(r'(.{4})<a class="sr-term" href="g.html#[^"]*" title="([^"]*)">', marked)
+    assert found == [("<em>", "MFU it is"), ("er, ", "decode it is"), ("><p>", "KV cache it is")]
     assert re.sub(r'<a class="sr-term"[^>]*>(.*?)</a>', r"\1", marked) == body
 
 
 def test_words_that_mean_the_same_are_told_once():
     means = {"MoE": "Many.", "mixture of experts": "Many."}
-    find, where = glossary.pattern([*means]), dict.fromkeys(means, "g.html#m")
-    marked = glossary.mark("<p>Mixtures of MoE: a mixture of experts.</p>", find, means, where)
+    find, where = links.term_pattern([*means]), dict.fromkeys(means, "g.html#m")
+    marked = links.mark_terms("<p>Mixtures of MoE: a mixture of experts.</p>", find, means, where)
     assert marked.count("sr-term") == 1
 
 
 def test_titles_keep_their_capitals_and_sources_are_sorted_under_their_keys():
-    citations.register()
-    style = pybtex.plugin.find_plugin("pybtex.style.formatting", citations.NAME)()
+    sphinx_site.register_style()
+    style = pybtex.plugin.find_plugin("pybtex.style.formatting", sphinx_site.STYLE)()
     text = (
         "@misc{b, title={LLMs on H100}, author={B. Zet}, year=2020}"
         "@article{a, title={A {GPU} of NVIDIA}, author={A. Alf}, journal={J}, year=2021}"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import jupytext
 import pytest
-from scaleright.press import Book, mentions
+from scaleright.press import Book, links
 
 ROOT = Path(__file__).resolve().parents[1]
-OF = mentions.read(ROOT / mentions.FILE)
-FIND = mentions.pattern(OF)
+OF = links.read_mentions(ROOT / links.MENTIONS)
+FIND = links.mention_pattern(OF)
 LINKED = re.compile(r"\[[^\]]*\]\([^)]*\)|<a .*?</a>", re.DOTALL)
 
 
@@ -31,10 +31,10 @@ def test_no_mention_of_a_chapter_stays_without_a_link(chapter):
     text = prose_of(chapter)
     lost = [
         text[begun.start() : begun.end() + 40]
-        for begun in mentions.ANY.finditer(text)
+        for begun in links.MENTION.finditer(text)
         if not FIND.match(text, begun.start())
     ]
-    assert not lost, f"name them in {mentions.FILE}, or link them"
+    assert not lost, f"name them in {links.MENTIONS}, or link them"
 
 
 def test_mentions_become_links_outside_of_links_headings_and_code():
@@ -44,19 +44,19 @@ def test_mentions_become_links_outside_of_links_headings_and_code():
         " MLPerf</b>, <a href='#'>the chapter on memory</a>, <code>chapter on tokens</code>, the"
         " chapter on an announcement and the chapter on tokenizers.</p>"
     )
-    marked = mentions.mark(body, FIND, OF, where)
-    links = re.findall(r'<a href="(\w+).html">chapter\s+on\s+([^<]*)</a>', marked)
-    assert links == [
+    marked = links.mark_mentions(body, FIND, OF, where)
+    found = re.findall(r'<a href="(\w+).html">chapter\s+on\s+([^<]*)</a>', marked)
+    assert found == [
         ("load_of_a_day", "the load of a day"),
         ("mlperf", "MLPerf"),
         ("vendor_claims", "an announcement"),
     ]
     assert re.sub(r'<a href="\w+.html">(.*?)</a>', r"\1", marked, flags=re.DOTALL) == body
-    assert mentions.mark(body, FIND, OF, {}) == body
+    assert links.mark_mentions(body, FIND, OF, {}) == body
 
 
 def test_a_book_without_words_for_chapters_has_none(tmp_path):
-    assert mentions.read(tmp_path / "none.yml") == {}
+    assert links.read_mentions(tmp_path / "none.yml") == {}
 
 
 @pytest.mark.parametrize("chapter", Book(ROOT).chapters())

@@ -7,7 +7,7 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-from scaleright.press.packing import packed, unpacked
+from scaleright.press.pages import packed, unpacked
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 parts = st.recursive(scalars, lambda of: st.lists(of) | st.dictionaries(st.text(), of))

@@ -15,9 +15,9 @@ from scaleright.claims import verdicts
 from scaleright.claims.listing import entries
 from scaleright.files import write_whole
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME, TABLES_MIME, VEGALITE_MIME
-from scaleright.press import downloads, pages, scenarios, site, status
+from scaleright.press import pages, scenarios, site, status
 from scaleright.press.execute import Job, Run
-from scaleright.press.packing import unpacked
+from scaleright.press.pages import unpacked
 from scaleright.press.staleness import Inputs
 
 FIELDS = [{"name": "chip", "type": "string"}, {"name": "rent", "type": "number", "unit": "USD/h"}]
@@ -158,7 +158,7 @@ def test_a_page_tells_the_readers_script_from_when_its_data_is_old():
 
 
 def test_tables_can_be_taken_along_as_they_were_computed(book, ran):
-    files = downloads.files(book, ran)
+    files = pages.files(book, ran)
     stems = ["tiny", "tiny-busy"]
     assert sorted(files) == sorted(
         f"downloads/{s}{e}"
@@ -185,7 +185,7 @@ def test_the_status_page_tells_of_runs_data_and_versions(book, ran):
             }
         ),
     )
-    page = status.page(book, ran)
+    page = status.status_page(book, ran)
     assert page.startswith("# Status\n")
     rows = [re.sub(r"<[^>]+>", "|", row) for row in re.findall("<tr>(.*?)</tr>", page)]
     rows = [re.sub(r"\|+", "|", row).strip("|") for row in rows]

@@ -89,7 +89,7 @@ def test_a_build_that_is_ended_while_chapters_run_leaves_nothing(book, temporary
     waits = f"import time\nopen({str(book.root / 'pipe')!r}, 'w').write('here')\ntime.sleep(3600)"
     add(book, "slow", waits)
     with build(book, temporary, on_interrupt) as (process, started):
-        assert len(started) >= 2, "a worker and its kernel"
+        assert started, "the run"
         errors = ended(process, started, sent)
         assert process.returncode == code and "Traceback" not in errors, errors
     assert shown(book) == "good" and not book.executed("slow").exists()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from scaleright.outputs import ANSWER_MIME, TABLE_MIME
-from scaleright.press import Book, PressError, headlines, prose, start
-from scaleright.press.headlines import Edition
+from scaleright.press import Book, PressError, prose, start
 from scaleright.press.scenarios import read
+from scaleright.press.start import Edition
 
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = [{"name": "chip", "type": "string"}, {"name": "paid after [months]", "type": "number"}]
@@ -108,15 +108,15 @@ def test_what_is_not_there_is_refused_with_its_line_and_the_nearest(pages, asked
 def test_a_figure_is_moved_by_its_last_two_editions():
     days = [date(2026, 8, 1), date(2026, 9, 1), date(2026, 10, 10)]
     rising = [Edition(day, value, 7) for day, value in zip(days, (9.0, 2.0, 2.1), strict=True)]
-    assert headlines.moved(rising) == "up 5 % since September 1, 2026, at the same 7 sellers"
-    assert headlines.moved(rising[:2]).startswith("down 78 % since August 1, 2026")
-    assert headlines.moved(rising[:1]) == headlines.moved([]) == "first edition of this figure"
+    assert start.moved(rising) == "up 5 % since September 1, 2026, at the same 7 sellers"
+    assert start.moved(rising[:2]).startswith("down 78 % since August 1, 2026")
+    assert start.moved(rising[:1]) == start.moved([]) == "first edition of this figure"
 
 
 def test_stored_figures_are_those_of_the_stored_answers():
-    kept = headlines.editions(ROOT / "data")
-    assert len(headlines.HEADLINES) == 6
-    for of in headlines.HEADLINES:
+    kept = start.editions(ROOT / "data")
+    assert len(start.HEADLINES) == 6
+    for of in start.HEADLINES:
         editions = kept.get((of.chapter, of.quantity), [])
         assert len(editions) == (2 if of.rents else 0)
         if not editions:

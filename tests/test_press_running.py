@@ -1,4 +1,4 @@
-"""Running chapters: the same bytes each time, in kernels of their own; failures name their cell."""
+"""Running chapters: the same bytes each time, in a process each; failures name their cell."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 from press_cases import add
 from scaleright.files import write_whole
-from scaleright.press import Book, pool
+from scaleright.press import Book, execute, pool
 from scaleright.press.execute import ChapterError, Job, answer, run_all
 from scaleright.press.staleness import tables_read
 from small_book import small_book
@@ -31,11 +30,6 @@ print(os.getcwd(), __name__)""",
 import os, altair
 leads = os.getsid(0) == os.getpid()
 ('LEFT' in os.environ, hasattr(altair, 'left'), 'left' in globals(), leads)""",
-    "told": """\
-import json
-from ipykernel import get_connection_info
-found = json.loads(get_connection_info())
-found['transport'], found['ip']""",
     "broken": "# divide\n1 / 0",
     "noisy": "import warnings\nwarnings.warn('old data')",
     "dead": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
@@ -89,7 +83,7 @@ def named(chapter: str, scenario: str, **values: object) -> Job:
 
 @pytest.fixture(scope="module")
 def chapters(tmp_path_factory) -> Book:
-    """The small book with chapters for all that may happen in a kernel."""
+    """The small book with chapters for all that may happen in a run."""
     book = small_book(tmp_path_factory.mktemp("running"))
     for name, code in LAST_CELLS.items():
         add(book, name, code)
@@ -101,21 +95,20 @@ def chapters(tmp_path_factory) -> Book:
 
 @pytest.fixture(scope="module")
 def warm(chapters) -> Ran:
-    """Runs by one worker, one after the other, in kernels forked from one process."""
+    """Runs one after the other, in processes forked from one."""
     cases = [
         named("tiny", "given", hours=20, utilization=0.5),
         named("tiny", "wrong", utilization=40),
     ]
     failing = "broken", "noisy", "dead", "malformed", "mute", "flood", "blob", "wordy"
-    told = [Job("told")] * 2
-    jobs = [Job("left"), *cases, *map(Job, failing), *told, Job("tiny"), Job("found")]
+    jobs = [Job("left"), *cases, *map(Job, failing), Job("tiny"), Job("found"), Job("lost")]
     return ran(chapters, jobs, 1)
 
 
 @pytest.fixture(scope="module")
 def fresh(chapters) -> Ran:
-    """Runs by two workers, each in an interpreter of its own."""
-    jobs = map(Job, ("told", "told", "broken", "left", "tiny", "found", "tiny", "lost"))
+    """Runs two at a time, each in an interpreter of its own."""
+    jobs = map(Job, ("broken", "left", "tiny", "found", "tiny"))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pool, "_worth_warming", lambda *_: False)
         return ran(chapters, jobs, 2)
@@ -129,7 +122,7 @@ def test_a_chapter_runs_to_the_same_bytes_and_bears_no_trace_of_the_run(fresh, c
     assert tables_read(content) == ["prices"]
 
 
-def test_a_warm_kernel_gives_what_a_fresh_one_gives_and_knows_nothing_of_the_run_before(
+def test_a_warm_process_gives_what_a_fresh_one_gives_and_knows_nothing_of_the_run_before(
     warm, fresh
 ):
     for chapter in ("left", "tiny", "found"):
@@ -158,9 +151,9 @@ def test_failing_chapters_are_named_with_cell_and_error_and_the_others_are_kept(
         assert said == "broken: code cell 6 ('# divide'): ZeroDivisionError: division by zero"
     noisy = warm.of("noisy")
     assert "code cell 6 ('import warnings') wrote to stderr" in noisy and "old data" in warm.said
-    assert "code cell 6 ('import os, signal') ended the kernel" in warm.of("dead")
+    assert "code cell 6 ('import os, signal') ended its process" in warm.of("dead")
     assert "code cell 3 ('class Answer:')" in warm.of("mute") and "shows nothing" in warm.of("mute")
-    assert set(warm.contents) == {"left", "tiny/given", "told", "tiny", "found"}
+    assert set(warm.contents) == {"left", "tiny/given", "tiny", "found", "lost"}
 
 
 def test_a_cell_that_shows_too_much_is_named(warm):
@@ -170,20 +163,17 @@ def test_a_cell_that_shows_too_much_is_named(warm):
     assert "code cell 6 (" in warm.of("wordy") and len(warm.of("wordy")) < 3_000
 
 
-def test_a_worker_that_is_lost_costs_its_own_chapter_alone(fresh):
-    assert fresh.of("lost") == "lost: its worker ended with exit code -9"
-    kept = {label: len(contents) for label, contents in fresh.contents.items()}
-    assert kept == {"told": 2, "left": 1, "tiny": 2, "found": 1}
+def test_the_process_that_runs_are_forked_from_may_be_lost(warm, chapters):
+    """A run that it has started goes on, and the next one starts another."""
+    assert warm.contents["lost"] and set(ran(chapters, [Job("tiny")] * 2, 1).contents) == {"tiny"}
 
 
-@pytest.mark.parametrize("kind", ["warm", "fresh"])
-def test_kernels_are_spoken_to_through_files_that_are_gone_afterwards(kind, request):
-    """Ports are chosen before they are bound: of many kernels at once, one would find its port
-    taken and die.
-    """
-    told = request.getfixturevalue(kind).shown("told")
-    assert {transport for transport, _ in told} == {"ipc"} and len({at for _, at in told}) == 2
-    assert not any(Path(at).parent.exists() for _, at in told)
+def test_a_cell_that_does_not_end_is_named(chapters, monkeypatch):
+    monkeypatch.setattr(execute, "CELL_TIMEOUT_S", 2)
+    monkeypatch.setattr(pool, "_LOOK_S", 0.2)
+    add(chapters, "endless", "import time\ntime.sleep(600)")
+    said = "endless: code cell 6 ('import time') had not ended after 2 s"
+    assert ran(chapters, [Job("endless")], 1).said == said
 
 
 def test_a_case_is_read_where_no_history_is_kept_and_a_changed_output_is_noticed(fresh, tmp_path):

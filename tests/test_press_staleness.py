@@ -12,10 +12,8 @@ from press_cases import SCENARIO, declare, executed, finish
 from scaleright import REMEMBERED
 from scaleright.files import write_whole
 from scaleright.press import Book, PressError, build, scenarios
-from scaleright.press.execute import Job, Run
-from scaleright.press.imports import asked_by, behind
-from scaleright.press.staleness import NEW, Inputs, reasons
-from scaleright.press.used import Used
+from scaleright.press.execute import Job, Run, Used
+from scaleright.press.staleness import NEW, Inputs, asked_by, behind, reasons
 
 
 def test_a_chapter_is_fresh_until_something_it_depends_on_changes(book):

@@ -11,9 +11,15 @@ from scaleright import catalog, market
 from scaleright.inference.lengths import Load
 from scaleright.inference.nodes import engines
 from scaleright.inference.serving import steady
-from scaleright.parameters import DeclarationError, ParameterError, parse, validate
+from scaleright.parameters import (
+    DeclarationError,
+    ParameterError,
+    impossible,
+    parse,
+    read_grid,
+    validate,
+)
 from scaleright.press import scenarios
-from scaleright.press.sweep.grid import impossible, read_grid
 from scaleright.press.texts import declared
 from scaleright.rules import RULES
 

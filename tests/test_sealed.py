@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from scaleright import catalog, cli
-from scaleright.validation import kinds, sealed_test, serving, training
+from scaleright.validation import kinds, published, serving, training
 
 from refresh import sealing
 from refresh.tables import RefreshError
@@ -74,8 +74,8 @@ def test_the_opened_runs_are_rows_that_no_fit_sees_and_are_scored_as_they_were_t
         assert (rows.loc[opened.index, "source"] == opened["source"]).all()
         if "held_out" in rows:
             assert rows.loc[opened.index, "held_out"].all()
-    came = sealed_test.opened_once("serving")
-    assert came["figures"] == sealed_test.by_source("serving")["figures"].sum()
+    came = published.held_out_test("serving")
+    assert came["figures"] == published.held_out_by_source("serving")["figures"].sum()
     assert 0 < came["median"] < came["p90"] and 0 <= came["inside"] <= 1
 
 

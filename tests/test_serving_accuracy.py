@@ -20,7 +20,7 @@ from scaleright.inference.phases import KINDS
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.parameters import ParameterError, validate
 from scaleright.press.texts import declared
-from scaleright.validation import cross_validation, serving, serving_cases
+from scaleright.validation import cross_validation, serving
 
 STORED = ROOT / "notebooks" / "serving_accuracy.ipynb"
 
@@ -37,7 +37,7 @@ def test_stored_errors_are_those_that_the_library_finds_now():
     rows = catalog.table("measured/serving")
     book, _, fitted = serving.book()
     told = set(cross_validation.groups(book[fitted], serving.MODES[""]))
-    table, cases = serving_cases.cases(
+    table, cases = serving.cases(
         rows[rows["held_out"].fillna(False).astype(bool)], "measured/serving", False
     )
     stored = (
@@ -59,7 +59,7 @@ def test_stored_errors_are_those_that_the_library_finds_now():
     assert max(abs(math.log(ratio)) for ratio in ratios) < 0.02
 
 
-def _predicted(one: serving_cases.Case) -> float:
+def _predicted(one: serving.Case) -> float:
     slow = slowdowns(one.deployment)
     seconds = sum(part * slow.get(kind, 1.0) for part, kind in zip(one.seconds, KINDS, strict=True))
     return 1 / seconds if one.figure == "throughput" else seconds

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from scaleright.press import Book
-from scaleright.press.addresses import notebook_file
+from scaleright.press.pages import notebook_file
 
 BOOK = Book(Path(__file__).resolve().parents[1])
 

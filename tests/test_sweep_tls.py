@@ -9,8 +9,7 @@ from pathlib import Path
 import dask
 import pytest
 from absent import absent
-from scaleright.press import PressError
-from scaleright.press.sweep import cluster
+from scaleright.press import PressError, sweep
 
 # the scheduler is in this process, the key is not
 pytestmark = pytest.mark.processes
@@ -56,11 +55,9 @@ def test_a_scheduler_that_asks_for_a_key_answers_those_who_hold_it(keys):
         async with there:
             assert there.address.startswith("tls://")
             with dask.config.set(keys):
-                known = await cluster._greet(there.address)
+                known = await sweep._greet(there.address)
             with pytest.raises(PressError, match="DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT"):
-                await asyncio.to_thread(
-                    lambda: cluster._remote(there.address, 1, print).__enter__()
-                )
+                await asyncio.to_thread(lambda: sweep._remote(there.address, 1, print).__enter__())
             return known
 
     assert asyncio.run(meet()) == "Scheduler"

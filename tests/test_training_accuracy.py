@@ -15,13 +15,12 @@ from scaleright.chapters.training_accuracy.evidence import (
     Searches,
     largest_runs,
     parts_by_tools,
-    speeds,
     worst_runs,
 )
 from scaleright.parameters import ParameterError, validate
 from scaleright.press.texts import declared
 from scaleright.quantity import evaluate, given
-from scaleright.validation import kinds
+from scaleright.validation import kinds, published
 from scaleright.validation import training_errors as errors
 
 STORED = ROOT / "notebooks" / "training_accuracy.ipynb"
@@ -128,7 +127,7 @@ def test_parts_of_a_step_and_of_a_chips_memory_stand_beside_those_of_other_tools
     parts = parts_by_tools().set_index("part")
     assert list(parts.columns) == ["this model", *TOOLS] and len(parts) == 9
     assert float(parts.loc["step [s]", "this model"]) > float(parts.loc["tensor [s]", "this model"])
-    assert speeds()["tool"][0] == "Scale Right"
+    assert published.speeds("speed")["tool"][0] == "Scale Right"
     assert Searches.run().calculon > Searches.run().ours
     assert largest_runs()["error"].abs().max() < 0.25
 

@@ -6,7 +6,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_output
 from scaleright import charts
 from scaleright.outputs import VEGALITE_MIME
-from scaleright.press import vegalite
+from scaleright.press import worker
 from scaleright.press.execute import ChapterError, Job
 
 
@@ -23,8 +23,8 @@ def bars(**encoding):
 
 def test_the_finished_chart_is_checked_with_its_data():
     spec = shown(bars(x="length:Q", y="name:N"))
-    assert vegalite.fault(spec) is None
-    assert "datasets" in (vegalite.fault(spec | {"datasets": {"rows-1": 3}}) or "")
+    assert worker.fault(spec) is None
+    assert "datasets" in (worker.fault(spec | {"datasets": {"rows-1": 3}}) or "")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import random
 import pytest
 from paths import ROOT
 from scaleright import catalog, transformer
-from scaleright.catalog import constraints, plausibility
+from scaleright.catalog import constraints
 from scaleright.catalog.reading import read
 from scaleright.press import datacheck
 from spoiled import Spoiled
@@ -283,7 +283,7 @@ def _slipped(path: str, entry: dict, draw: random.Random) -> list[tuple[str, boo
         for row, factor in factors.items():
             slip.loc[row, name] *= factor
         found = [*constraints.problems(slip, text, column, path, lambda _: None)]
-        found += plausibility.problems(slip, text, column, path)
+        found += constraints.implausible(slip, text, column, path)
         seen = {problem.row for problem in found}
         slips += [
             (f"{path}: {name} x {factor:g}", row + 2 in seen) for row, factor in factors.items()

@@ -65,7 +65,7 @@
 
   // ---- the page's model ------------------------------------------------------------------------------------
 
-  /** Make the texts of the page's scripts whole, which `press/packing.py` has compressed. */
+  /** Make the texts of the page's scripts whole, which `press/pages.py` has compressed. */
   const unpack = () => Promise.all([...document.querySelectorAll('script[type^="application/gzip"]')].map(async (script) => {
     const packed = new Blob([Uint8Array.from(atob(script.textContent), (sign) => sign.charCodeAt(0))]);
     script.textContent = await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).text();

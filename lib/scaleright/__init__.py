@@ -1,5 +1,28 @@
 """Scale Right: the economics and physics of AI compute, from a chip's datasheet to the price of a
 token.
+
+- `catalog`, `market`: the tables: chips, models, facts; what rents, purchases, APIs and power cost
+- `transformer`, `scaling_laws`: parameters, FLOP and bytes of a shape; loss by size and tokens
+- `roofline`, `collectives`, `power`: the speed of a chip and of a network, and what they draw
+- `training`, `inference`: time and memory of a training step; engines, traffic and fleets
+- `costs`, `footprint`: dollars of an hour, a token, a run; energy, carbon and water
+- `mlperf`, `validation`: MLPerf's results; predictions beside what was measured
+- `decisions`: every way to serve, train or tune, which is best, and how sure
+- `chapters`, `claims`: what each chapter shows; published claims, recomputed
+- `quantity`, `ops`, `ranges`, `formulas`: numbers that a page recomputes, with their ranges
+- `charts`, `parameters`, `rules`, `press`, `cli`: cards and controls, the book, the command line
+
+What a million tokens cost on a rented chip, with 64 requests at once and half of its time idle:
+
+>>> from scaleright import catalog
+>>> from scaleright.costs.tokens import usd_per_million_tokens
+>>> from scaleright.inference.deployment import Deployment
+>>> from scaleright.inference.lengths import Load
+>>> from scaleright.inference.serving import steady
+>>> engine = Deployment(catalog.model("Llama-3.1-8B"), catalog.accelerator("H100 SXM"))
+>>> speed = steady(engine, Load(input_tokens=1000, output_tokens=500), 64).output_tokens_per_s
+>>> round(usd_per_million_tokens(2.50, speed, 0.5), 2)
+0.31
 """
 
 import os

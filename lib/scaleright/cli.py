@@ -55,7 +55,7 @@ def _checkout(extra: str, command: str) -> Book:
     ------
     PressError : one of them is missing.
     """
-    from scaleright.press.extras import require
+    from scaleright.press.commands import require
 
     place = Book.checkout()
     require(extra, command)
@@ -161,8 +161,8 @@ def _written(
     import json
 
     from scaleright.files import require_writable, write_whole
+    from scaleright.press.commands import require
     from scaleright.press.execute import Job, answer, run_all
-    from scaleright.press.extras import require
     from scaleright.press.pages import dates
 
     require("book", "run --out")
@@ -247,14 +247,15 @@ def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any)
     """
     import json
 
-    from scaleright.press.extras import require
+    from scaleright.press.commands import require
     from scaleright.press.pages import dates
-    from scaleright.press.sweep import conduct, picture, results
+    from scaleright.press.sweep import PAGE, TABLE
+    from scaleright.press.sweep import sweep as evaluated
 
     require("sweep", "sweep")
     place = Book.find()
     try:
-        done = conduct.sweep(
+        done = evaluated(
             place,
             chapter,
             [_assignment(text) for text in assignments],
@@ -264,9 +265,9 @@ def sweep(chapter: str, assignments: tuple[str, ...], out: Path, **options: Any)
         )
     except KeyboardInterrupt:
         sys.exit(130)
-    click.echo(f"table of {done.scenarios} scenarios: {out / results.TABLE}")
+    click.echo(f"table of {done.scenarios} scenarios: {out / TABLE}")
     click.echo(
-        f"chart of {done.drawn}: {out / picture.PAGE}"
+        f"chart of {done.drawn}: {out / PAGE}"
         if done.drawn
         else "no chart: the answer has no number to draw"
     )
@@ -429,9 +430,9 @@ def validate(kind: str, file: Path | None, as_json: bool, sealed: bool) -> None:
 @click.option("--csv", "form", flag_value="csv", help="As CSV.")
 def claims(form: str | None, **asked: str | None) -> None:
     """List published claims with the recomputed number and the verdict."""
-    from scaleright.press import ledger
+    from scaleright.press import status
 
-    text, tables = ledger.listed(form, asked)
+    text, tables = status.listed_claims(form, asked)
     click.echo(text)
     _warn(tables)
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from browse import CHAPTERS, ONE_EACH, Visit, stir
-from scaleright.press.packing import PACKED, unpacked
+from scaleright.press.pages import PACKED, unpacked
 
 BUY = "notebooks/buy_or_rent.html"
 

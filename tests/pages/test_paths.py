@@ -20,7 +20,7 @@ from bs4 import BeautifulSoup
 from scaleright.outputs import ANSWER_MIME
 from scaleright.press import Book, plans
 from scaleright.press.execute import carried
-from scaleright.press.headlines import HEADLINES
+from scaleright.press.start import HEADLINES
 
 START, LEDGER = PAGES[0], "book/ledger.html"
 PATHS = [name for name in LISTED if name.startswith("book/for_")]

@@ -13,11 +13,11 @@ import pytest
 import yaml
 from browse import CHAPTERS, CONTENTS, LISTED, PAGES, ROOT
 from pybtex.database import parse_file
-from scaleright.press import glossary, reading
+from scaleright.press import about, links
 
 MEMORY = "notebooks/memory_wall.html"
 TERM, CITED = "a.sr-term >> nth=0", "a.sr-cited >> nth=0"
-MEANS = glossary.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
+MEANS = links.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
 
 
 def hint(opened) -> str:
@@ -208,19 +208,19 @@ def test_equations_have_numbers(html, name):
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_chapter_takes_ten_minutes_at_most(html, name):
-    text = reading.article((html / name).read_text(encoding="utf-8"))
-    assert reading.minutes(text) <= reading.LONGEST_MIN, f"{reading.words(text):,} words"
+    text = about.article((html / name).read_text(encoding="utf-8"))
+    assert about.minutes(text) <= about.LONGEST_MIN, f"{about.words(text):,} words"
 
 
 @pytest.mark.parametrize("name", [CHAPTERS[0], f"{CONTENTS['root']}.html"])
 def test_a_page_says_how_long_it_takes_to_read(html, name):
     text = (html / name).read_text(encoding="utf-8")
     told = re.search(r'<p class="reading">(\d+) min read</p>', text)[1]
-    assert abs(int(told) - reading.minutes(reading.article(text))) <= 1
+    assert abs(int(told) - about.minutes(about.article(text))) <= 1
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_no_mention_of_a_chapter_stays_without_a_link(html, name):
-    text = reading.article((html / name).read_text(encoding="utf-8"))
-    marked = [part for part, prose in glossary.prose(text) if prose]
+    text = about.article((html / name).read_text(encoding="utf-8"))
+    marked = [part for part, prose in links.prose(text) if prose]
     assert not [part for part in marked if re.search(r"\bchapter\s+on\s+[a-z]", part)]

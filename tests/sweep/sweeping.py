@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import psutil
-from scaleright.press.sweep import results
+from scaleright.press import sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 IDENTITY = {"chapter": "sweep", "grid": {"hours": [1, 2]}, "text": "a", "data": "b"}
@@ -35,8 +35,8 @@ def wait_for(what):
 def kept(out: Path) -> int:
     """Scenarios in a journal."""
     return (
-        max(0, (out / results.JOURNAL).read_bytes().count(b"\n") - 1)
-        if (out / results.JOURNAL).exists()
+        max(0, (out / sweep.JOURNAL).read_bytes().count(b"\n") - 1)
+        if (out / sweep.JOURNAL).exists()
         else 0
     )
 
@@ -86,4 +86,4 @@ class Cluster:
 
 
 def rows(out: Path = Path("out")) -> list[dict[str, str]]:
-    return list(csv.DictReader((out / results.TABLE).read_text().splitlines()))
+    return list(csv.DictReader((out / sweep.TABLE).read_text().splitlines()))

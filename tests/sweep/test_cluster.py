@@ -7,15 +7,12 @@ import json
 import os
 import re
 import socket
-from types import SimpleNamespace
 
 import psutil
 import pytest
-from jupyter_client.provisioning import local_provisioner
 from scaleright.outputs import ANSWER_MIME
-from scaleright.press import PressError, execute
+from scaleright.press import PressError, execute, sweep, sweep_chart
 from scaleright.press.execute import Job, run_all
-from scaleright.press.sweep import cluster, conduct, picture, results, scenario
 from sweeping import GUARD_S, Cluster, kept, rows, wait_for
 
 pytestmark = pytest.mark.processes
@@ -37,7 +34,7 @@ def test_answers_are_those_of_an_ordinary_run(scaleright, place, dask):
     assert (code, err) == (0, "") and "table of 2 scenarios" in out and "chart of usd" in out
     lines = [
         json.loads(line)
-        for line in (place.root / "out" / results.JOURNAL).read_text().splitlines()[1:]
+        for line in (place.root / "out" / sweep.JOURNAL).read_text().splitlines()[1:]
     ]
     assert [
         {key: line[key] for key in ("text", "quantities")}
@@ -55,24 +52,24 @@ def test_what_goes_wrong_in_a_scenario_is_its_own_affair(scaleright, place, dask
     assert (
         code == 1
         and "4 of 5 scenarios failed" in err
-        and "code cell 4 ('import os'): ValueError: no price for 2 hours" in err
+        and "code cell 3 ('import os'): ValueError: no price for 2 hours" in err
     )
     assert [row["mishap"] for row in rows()] == mishaps, "in the grid's order"
     assert rows()[0]["answer"] == "2 hours cost $2.40." and rows()[0]["error"] == ""
     errors = {row["mishap"]: row["error"] for row in rows()}
     assert (
-        "code cell 4 ('import os') wrote to stderr" in errors["warns"]
+        "code cell 3 ('import os') wrote to stderr" in errors["warns"]
         and "UserWarning: an old price" in errors["warns"]
     )
-    assert errors["dies"] == "its process ended in code cell 4 ('import os'), 3 times"
-    assert errors["hangs"] == "code cell 4 ('import os'): no end after 5 s"
+    assert errors["dies"] == "its process ended in code cell 3 ('import os'), 3 times"
+    assert errors["hangs"] == "code cell 3 ('import os'): no end after 5 s"
     worker = psutil.Process(dask.worker.pid)
     assert wait_for(
         lambda: (
             not [
                 child
                 for child in worker.children(recursive=True)
-                if "ipykernel_launcher" in " ".join(child.cmdline())
+                if "scaleright.press.sweep" in " ".join(child.cmdline())
             ]
         )
     )
@@ -108,10 +105,10 @@ def test_workers_that_differ_in_a_version_are_named(monkeypatch):
         "tcp://b:1": here | {"numpy": "1.0", "library": "b" * 64},
         "tcp://c:1": ModuleNotFoundError("no scaleright"),
     }
-    monkeypatch.setattr(scenario, "fingerprint", lambda: here)
+    monkeypatch.setattr(sweep, "fingerprint", lambda: here)
     client = type("Client", (), {"run": lambda *_, **__: found})()
     with pytest.raises(PressError) as caught:
-        cluster._compare(client)
+        sweep._compare(client)
     said = str(caught.value).splitlines()
     assert said[0] == "worker tcp://b:1 has another library, another numpy 1.0 instead of 2.4"
     assert (
@@ -121,7 +118,7 @@ def test_workers_that_differ_in_a_version_are_named(monkeypatch):
 
 
 def test_what_is_no_scheduler_is_said_so(scaleright, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_S", 1)
+    monkeypatch.setattr(sweep, "CONNECT_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as other:  # and keeps silent
         code, _out, err = scaleright(
             "sweep", "-p", "hours=1", "--scheduler", f"tcp://127.0.0.1:{other.getsockname()[1]}"
@@ -147,29 +144,29 @@ def kill_worker(there: Cluster) -> None:
 def test_a_cluster_without_workers_or_that_loses_them_or_its_scheduler(
     scaleright, place, there, monkeypatch
 ):
-    add = results.Journal.add
+    add = sweep.Journal.add
 
     def sweep_and(loss):
-        monkeypatch.setattr(results.Journal, "add", lambda *line: (add(*line), loss()))
+        monkeypatch.setattr(sweep.Journal, "add", lambda *line: (add(*line), loss()))
         case = ["-p", "hours=1,2,3,4,5,6", "-p", "mishap=dawdles"]
         return scaleright("sweep", *case, "--scheduler", there.address)
 
     def worker_lost():
         kill_worker(there)
-        monkeypatch.setattr(cluster, "WORKERS_S", 1)
+        monkeypatch.setattr(sweep, "WORKERS_S", 1)
 
-    monkeypatch.setattr(cluster, "WORKERS_S", 1)
+    monkeypatch.setattr(sweep, "WORKERS_S", 1)
     code, out, err = sweep_and(lambda: None)
     assert code == 1 and "waiting up to 1 s for 1" in out
     assert "0 of 1 workers at" in err and "start some there" in err
 
-    monkeypatch.setattr(cluster, "WORKERS_S", GUARD_S)
+    monkeypatch.setattr(sweep, "WORKERS_S", GUARD_S)
     there.start_worker(1)
     code, out, err = sweep_and(worker_lost)
     assert code == 1 and "no worker is left, and none has come for 1 s" in err
     assert "1 of 6 scenarios are done and kept" in out
 
-    monkeypatch.setattr(cluster, "WORKERS_S", GUARD_S)
+    monkeypatch.setattr(sweep, "WORKERS_S", GUARD_S)
     there.start_worker(1)
     code, out, err = sweep_and(there.scheduler.kill)
     assert code == 1 and "the Dask scheduler is lost" in err and "Traceback" not in err
@@ -182,7 +179,7 @@ def test_a_scenario_whose_workers_all_die_fails_and_one_whose_answer_was_lost_ru
     from distributed import CancelledError, KilledWorker
 
     def outcome(error):
-        return cluster._outcome(
+        return sweep._outcome(
             type("Future", (), {"result": lambda *_, **__: (_ for _ in ()).throw(error)})()
         )
 
@@ -193,18 +190,6 @@ def test_a_scenario_whose_workers_all_die_fails_and_one_whose_answer_was_lost_ru
     assert outcome(TimeoutError()) is None
     with pytest.raises(PressError, match="scheduler is lost"):
         outcome(CancelledError())
-
-
-def test_a_kernel_that_cannot_be_started_is_a_scenario_to_try_again(tmp_path, monkeypatch):
-    def refuse(*given, **options):
-        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
-
-    monkeypatch.setattr(local_provisioner, "launch_kernel", refuse)
-    worker = SimpleNamespace(local_directory=str(tmp_path))
-    monkeypatch.setattr("distributed.get_worker", lambda: worker)
-    with pytest.raises(scenario.KernelDied, match="its kernel did not start"):
-        scenario._Kernel(scenario.Program("sweep", (), (), ANSWER_MIME, "", 1.0))
-    assert not any(tmp_path.iterdir())
 
 
 def test_a_full_disk_keeps_what_was_finished(scaleright, place, dask, monkeypatch):
@@ -224,7 +209,7 @@ def test_a_full_disk_keeps_what_was_finished(scaleright, place, dask, monkeypatc
 def test_a_sweep_may_be_conducted_from_python(place, dask):
     said: list[str] = []
     given = [("hours", "5"), ("mishap", "none,warns"), ("plan", "spot,on demand")]
-    done = conduct.sweep(
+    done = sweep.sweep(
         place, "sweep", given, place.root / "mine", scheduler=dask.address, say=said.append
     )
     assert (done.scenarios, done.drawn, said) == (4, "usd", []) and len(done.errors) == 2, (
@@ -232,5 +217,5 @@ def test_a_sweep_may_be_conducted_from_python(place, dask):
     )
     assert all(
         (place.root / "mine" / name).exists()
-        for name in (results.TABLE, results.TWIN, picture.PAGE, picture.PICTURE)
+        for name in (sweep.TABLE, sweep.TWIN, sweep_chart.PAGE, sweep_chart.PICTURE)
     )

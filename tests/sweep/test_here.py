@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import os
 import re
 import signal
@@ -11,7 +9,7 @@ import subprocess
 
 import psutil
 import pytest
-from scaleright.press.sweep import cluster, results
+from scaleright.press import sweep as sweeps
 from sweeping import GUARD_S, gone, kept, rows, wait_for
 
 pytestmark = pytest.mark.processes
@@ -21,7 +19,7 @@ def workers(sweep: subprocess.Popen) -> list[psutil.Process]:
     return [
         child
         for child in psutil.Process(sweep.pid).children()
-        if "multiprocessing.spawn" in " ".join(child.cmdline())
+        if "scaleright.press.sweep" in " ".join(child.cmdline())
     ]
 
 
@@ -38,12 +36,12 @@ def test_a_killed_sweep_goes_on_even_without_a_worker_and_ends_as_if_nothing_had
         for c in child.net_connections("inet")
         if c.status == "LISTEN"
     ]
-    assert listening and set(listening) == {"127.0.0.1"}
+    assert not listening, "nobody else can ask for anything"
     first.kill()
     first.communicate()
-    assert len(children) >= 2 and gone(children), "workers and kernels notice"
+    assert children and gone(children), "workers notice"
     before = kept(place.root / "out")
-    assert 3 <= before < 24 and not (place.root / "out" / results.TABLE).exists()
+    assert 3 <= before < 24 and not (place.root / "out" / sweeps.TABLE).exists()
 
     second = start(*case, "2")
     wait_for(lambda: kept(place.root / "out") > before)
@@ -56,23 +54,6 @@ def test_a_killed_sweep_goes_on_even_without_a_worker_and_ends_as_if_nothing_had
     ]
     code, again, _ = scaleright("sweep", *case, "1")
     assert code == 0 and again == out.replace(f"{before} of", "24 of")
-
-
-def test_what_dask_says_of_a_lost_worker_is_not_printed(monkeypatch):
-    """It may be lost between finishing a scenario and handing it over, of which the client of a
-    local cluster warned.
-    """
-    monkeypatch.setenv("DASK_LOGGING__DISTRIBUTED", "critical")
-    monkeypatch.setattr("distributed.LocalCluster", lambda **_: contextlib.nullcontext())
-    monkeypatch.setattr("distributed.Client", lambda *_, **__: contextlib.nullcontext("client"))
-    logger = logging.getLogger("distributed.client")
-    before = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        with cluster.connected(None, 1, 1, print) as client:
-            assert client == "client" and not logger.isEnabledFor(logging.WARNING)
-    finally:
-        logger.setLevel(before)
 
 
 @pytest.mark.parametrize(

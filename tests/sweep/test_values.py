@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from scaleright.parameters import ParameterError, parse
-from scaleright.press.sweep import cluster
-from scaleright.press.sweep.grid import read_grid
+from scaleright.parameters import ParameterError, parse, read_grid
+from scaleright.press import sweep
 
 
 def test_values_are_refused_all_at_once_with_the_nearest_choice():
@@ -101,7 +100,7 @@ def test_a_grid_too_large_for_notebooks_is_refused():
 def test_wrong_input_is_refused_before_any_work(
     scaleright, place, monkeypatch, arguments, code, says
 ):
-    monkeypatch.setattr(cluster, "connected", lambda *_: pytest.fail("work began"))
+    monkeypatch.setattr(sweep, "connected", lambda *_: pytest.fail("work began"))
     place.text("mute").write_text(place.text("sweep").read_text().replace("[answer]", "[other]"))
     got, out, err = scaleright(*arguments)
     assert (got, out) == (code, "") and says in err and "Traceback" not in err

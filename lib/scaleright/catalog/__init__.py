@@ -6,10 +6,8 @@ and offer the nearest name when one is unknown. A chapter ends with `data_record
 source, license and date of every table it has read.
 """
 
-from scaleright.catalog import chips as _chips
-from scaleright.catalog import shapes as _shapes  # both register their judges
-from scaleright.catalog.config_formats import ConfigError, UnsupportedArchitectureError
-from scaleright.catalog.configs import Config
+from scaleright.catalog import proportions as _proportions  # registers its judges
+from scaleright.catalog.configs import Config, ConfigError, UnsupportedArchitectureError
 from scaleright.catalog.memory import fitted, of_chip, remembered, shared
 from scaleright.catalog.own import (
     SUFFIXES,

@@ -16,16 +16,88 @@ from typing import Any, NamedTuple
 
 from scaleright.architecture import SHAPE_FIELDS, Transformer
 from scaleright.catalog.architectures import architectures, complete
-from scaleright.catalog.config_formats import (
-    PRECISIONS,
-    ConfigError,
-    UnsupportedArchitectureError,
-    weights_format,
-)
 from scaleright.catalog.package import data_dir, resource
 from scaleright.catalog.tables import kept, noted, unnoted
 from scaleright.names import brief, suggestion
 from scaleright.numerals import hint
+
+# The format in which a published configuration says that its weights are
+
+
+_FORMATS = {
+    "bfloat16": "BF16",
+    "float16": "FP16",
+    "half": "FP16",
+    "float32": "FP32",
+    "float8_e4m3fn": "FP8",
+}
+
+
+PRECISIONS = ("FP32", "FP16", "BF16", "FP8", "FP8-block", "INT8", "INT4", "NVFP4", "MXFP4")
+"""What a shape in a few numbers may say of its weights."""
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be read; names the file or model and every reason.
+
+    problems : the reasons, one by one, without that name
+    """
+
+    def __init__(self, said: str, problems: Iterable[str] = ()):
+        super().__init__(said)
+        self.problems = tuple(problems) or (said,)
+
+
+class UnsupportedArchitectureError(ConfigError):
+    """A configuration of a model that no `Transformer` tells, as one with state-space layers."""
+
+
+def weights_format(config: Mapping[str, Any]) -> str:
+    """Format of the weights that a configuration names; empty where it names none.
+
+    Raises
+    ------
+    ConfigError : it names one that is not known.
+
+    >>> weights_format({"torch_dtype": "bfloat16"}), weights_format({})
+    ('BF16', '')
+    >>> weights_format({"quantization_config": {"quant_method": "gptq", "bits": 4}})
+    'INT4'
+    """
+    quantized = config.get("quantization_config") or config.get("compression_config")
+    if not quantized:
+        kind = config.get("torch_dtype") or config.get("dtype") or ""
+        kind = str(kind).removeprefix("torch.")
+        if kind and kind not in _FORMATS:
+            raise ConfigError(f"dtype = {brief(kind)}: {suggestion(kind, _FORMATS)}")
+        return _FORMATS.get(kind, "")
+    method = str(quantized.get("quant_method", ""))
+    groups: Any = quantized.get("config_groups")
+    first: Any = next(iter(groups.values()), None) if isinstance(groups, dict) else None
+    weights: Any = first.get("weights") if isinstance(first, dict) else None
+    weights = weights if isinstance(weights, dict) else {}
+    bits = quantized.get("bits") or weights.get("num_bits")
+    blocks = "FP8-block" if quantized.get("weight_block_size") else "FP8"
+    whole, floating = ("INT8", "FP8") if bits == 8 else ("INT4", "NVFP4") if bits == 4 else ("", "")
+    algorithm = str(quantized.get("quant_algo", "")).upper()
+    known = {
+        "fp8": blocks,
+        "mxfp4": "MXFP4",
+        "gptq": whole,
+        "awq": whole,
+        "compressed-tensors": floating if weights.get("type") == "float" else whole,
+        "modelopt": algorithm if algorithm in ("FP8", "NVFP4") else "",
+    }
+    if not known.get(method):
+        raise ConfigError(
+            f"quantization_config: {brief(method)} with {bits} bits is not known"
+            f" ({suggestion(method, known)}); leave it out and choose the format yourself"
+        )
+    return known[method]
+
+
+# The shape that it tells
+
 
 _NAME = re.compile(r"[\w.+()-]+(?: [\w.+()-]+)*")
 _MOST_NAME, _MOST_SAID = 60, 5
@@ -125,7 +197,7 @@ def _mistyped(name: str, value: Any, kind: tuple[type, str]) -> str:
     return "" if right else f"{name} = {brief(value)}: needs {words}{meant}"
 
 
-def _strangers(given: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+def _unknown(given: Iterable[str], known: Iterable[str]) -> Iterator[str]:
     """A line for fields that are not known, each with what it may have meant."""
     known = [*known]
     if unknown := [name for name in given if name not in known]:
@@ -142,7 +214,7 @@ def _missing(names: Iterable[str]) -> Iterator[str]:
 def _read(config: Mapping[str, Any], known: Mapping[str, Field]) -> dict[str, Any]:
     """The values of a configuration, those that it leaves out as its class has them."""
     given = {name: value for name, value in config.items() if value is not None}
-    problems = [*_strangers(config, known)]
+    problems = [*_unknown(config, known)]
     for name, value in given.items():
         of = known.get(name)
         if of and of.kind in _KINDS and (wrong := _mistyped(name, value, _KINDS[of.kind])):
@@ -224,7 +296,7 @@ def shape_columns(config: Mapping[str, Any], model_type: str) -> dict[str, Any]:
     >>> shape_columns({"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
     ...     "intermediate_size": 256, "vocab_size": 1000}, "mixtral")
     Traceback (most recent call last):
-    scaleright.catalog.config_formats.ConfigError: missing: n_routed_experts, num_experts_per_tok
+    scaleright.catalog.configs.ConfigError: missing: n_routed_experts, num_experts_per_tok
     """
     known = fields_of(model_type)
     values = _read(config, known)
@@ -288,7 +360,7 @@ def _loose(wrapper: Mapping[str, Field]) -> dict[str, Field]:
 
 def _few_numbers(config: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Columns and format of a shape in a few numbers."""
-    problems = [*_strangers(config, _SHAPE_KINDS)]
+    problems = [*_unknown(config, _SHAPE_KINDS)]
     given = {k: v for k, v in config.items() if v is not None and k in _SHAPE_KINDS}
     problems += filter(None, (_mistyped(k, v, _SHAPE_KINDS[k]) for k, v in given.items()))
     problems += _uncounted(given)
@@ -347,7 +419,7 @@ def config_of(config: Mapping[str, Any], name: str) -> Config:
     4
     >>> config_of({"layers": 2}, "mine")
     Traceback (most recent call last):
-    scaleright.catalog.config_formats.ConfigError: mine: missing: hidden, heads, vocab, ffn
+    scaleright.catalog.configs.ConfigError: mine: missing: hidden, heads, vocab, ffn
     """
     name = config.get("name") or name
     told = isinstance(name, str) and len(name) <= _MOST_NAME and _NAME.fullmatch(name)

@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scaleright.architecture import Transformer
-from scaleright.catalog.config_formats import ConfigError, UnsupportedArchitectureError
-from scaleright.catalog.configs import Config, config_of
+from scaleright.catalog.configs import (
+    Config,
+    ConfigError,
+    UnsupportedArchitectureError,
+    config_of,
+)
 from scaleright.catalog.package import data_dir
 from scaleright.catalog.tables import kept, unnoted
 from scaleright.files import FileError, file_type, line_of, parsed, read_text

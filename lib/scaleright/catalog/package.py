@@ -2,8 +2,7 @@
 
 The entry is the one place that says what a table may hold: the standard's types, keys and
 constraints, and besides `min_rows` (fewer mean that the file was cut), `required_rows`,
-`zero_only`, `agree`, `ascending` and `plausible` (see `constraints`, `contradictions` and
-`plausibility`).
+`zero_only`, `agree`, `ascending` and `plausible` (see `constraints`).
 """
 
 import functools
@@ -186,11 +185,11 @@ CONTRADICTIONS = {
     "agree": ({"like", "fields", "within"}, {"from", "until"}),
     "ascending": ({"field", "by", "order", "why"}, {"where"}),
 }
-"""The kinds of rules that say which rows contradict each other (see `contradictions`): what one
+"""The kinds of rules that say which rows contradict each other (see `constraints`): what one
 must have, and what it may.
 """
 PLAUSIBLE = ({"fields", "between"}, {"fields", "by", "bounds"}, {"fields", "like", "within"})
-"""The kinds of rules that say what is plausible (see `plausibility`)."""
+"""The kinds of rules that say what is plausible (see `constraints`)."""
 
 
 def resource(name: str) -> dict:

@@ -1,9 +1,9 @@
 """Tables by name, checked when they are first read.
 
 Every table is judged before its first row is handed out: its form and types (`reading`), keys and
-constraints (`constraints`), and whether its figures are plausible (`plausibility`, and the judges
-that rooms above register for what they compute). Nothing wrong reaches an answer unnoticed, and a
-table is judged once a process.
+constraints, and whether its figures are plausible (`constraints`, and the judges that rooms above
+register for what they compute). Nothing wrong reaches an answer unnoticed, and a table is judged
+once a process.
 
 Some measured runs are set aside for a last test of the models (`measured/sealed`). Their rows are
 read and judged with their table, and stay out of what `table` hands out: only `sealed` shows them.
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from scaleright.catalog import constraints, plausibility
+from scaleright.catalog import constraints
 from scaleright.catalog.findings import kept_by
 from scaleright.catalog.package import DataError, Problem, data_dir, package
 from scaleright.catalog.reading import read
@@ -123,7 +123,7 @@ def _examined(
     # A cell that did not parse is blank in the frame and was reported.
     found += constraints.problems(frame, text, entry, name, referred)
     if not found:
-        found += plausibility.problems(frame, text, entry, name)
+        found += constraints.implausible(frame, text, entry, name)
     return found, frame
 
 

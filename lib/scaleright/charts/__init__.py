@@ -31,9 +31,9 @@ from scaleright.charts.tables import (
     at_defaults,
     claims,
     folded,
+    held_out_test,
     parameters,
     parameters_table,
-    sealed_test,
     sheet,
     table,
 )

@@ -385,11 +385,11 @@ def claims(taught: Any) -> None:
     )
 
 
-def sealed_test(came: Mapping[str, Any], by_source: pd.DataFrame) -> None:
+def held_out_test(came: Mapping[str, Any], by_source: pd.DataFrame) -> None:
     """Show how runs that had been set aside came out when they were opened, once: in a sentence,
     and by source, folded.
 
-    came, by_source : what `validation.sealed_test` has of the kind of runs
+    came, by_source : what `validation.published` has of the kind of runs
     """
     from IPython.display import display
 

@@ -10,7 +10,7 @@ from types import MappingProxyType, ModuleType
 
 from scaleright import catalog
 from scaleright.catalog.findings import state
-from scaleright.claims.documents import named
+from scaleright.claims.entries import named
 from scaleright.claims.verdicts import (
     VERDICTS,
     Claim,

@@ -17,8 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from scaleright.claims.documents import Document
-from scaleright.claims.entries import SUBJECTS, Entry, claim_of, finding_of, read_rows
+from scaleright.claims.entries import SUBJECTS, Document, Entry, claim_of, finding_of, read_rows
 from scaleright.claims.verdicts import MEANINGS, VERDICTS, Finding
 from scaleright.names import brief, one_of, suggestion
 

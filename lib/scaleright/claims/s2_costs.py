@@ -12,7 +12,7 @@ import math
 
 import pandas as pd
 
-from scaleright import transformer
+from scaleright import market, transformer
 from scaleright.catalog import accelerator, fact, model, table
 from scaleright.chapters.vendor_claims.model import traces
 from scaleright.claims.ledger import stated, stated_interval
@@ -27,37 +27,15 @@ from scaleright.claims.verdicts import (
     saved,
     span,
 )
-from scaleright.costs.break_even import (
-    break_even_hours_per_day,
-    fixed_usd_per_year,
-    installed_usd,
-    payback_months,
-)
+from scaleright.costs import break_even, price_performance
 from scaleright.costs.ownership import Ownership
-from scaleright.costs.price_performance import (
-    usd_per_gb_hour,
-    usd_per_pflop_hour,
-    usd_per_tb_per_s_hour,
-)
 from scaleright.costs.tokens import MILLION
 from scaleright.decisions.capex_opex import fleet_costs
 from scaleright.decisions.economics_stack import chip_costs
 from scaleright.inference.deployment import Deployment
 from scaleright.inference.memory import largest_batch
-from scaleright.market import (
-    CHEAPEST,
-    HYPERSCALERS,
-    STEADY,
-    api_price,
-    cost_factor,
-    electricity_price,
-    hour,
-    offered,
-    price_history,
-    rental_prices,
-)
+from scaleright.market import rentals
 from scaleright.market.hours import DISCOUNTED
-from scaleright.market.rentals import newest_cards
 from scaleright.units import (
     DAYS_PER_YEAR,
     HOURS_PER_DAY,
@@ -105,10 +83,8 @@ def s2_fourfold_context() -> Recomputed:
 
 
 def s2_kv_triples() -> Recomputed:
-    long, short = (
-        transformer.sequence_kv_bytes(model(LARGE), of) for of in (131_072, LONG_CONTEXT)
-    )
-    return point(long / short)
+    size = lambda context: transformer.sequence_kv_bytes(model(LARGE), context)
+    return point(size(131_072) / size(LONG_CONTEXT))
 
 
 def s2_context_dominates() -> Recomputed:
@@ -135,9 +111,9 @@ def _stated_watts() -> float:
 def s2_4090_rule() -> Recomputed:
     build = stated("S2-4090-build")
     resale = stated("S2-4090-price") * stated("S2-4090-resale") / build
-    fixed = fixed_usd_per_year(build, resale, YEARS, 0.0)
+    fixed = break_even.fixed_usd_per_year(build, resale, YEARS, 0.0)
     return point(
-        break_even_hours_per_day(
+        break_even.break_even_hours_per_day(
             stated("S2-4090-rent"), fixed, _stated_watts(), 0.0, 1.0, USD_PER_KWH
         ),
         internal=True,
@@ -164,27 +140,25 @@ def data_center_ends() -> list[Ownership]:
 
 
 def s2_4090_rule_market() -> Recomputed:
-    rent, ends = hour(CARD), _owned_ends(CARD, "home", YEARS)
-    hours = (
-        terms.break_even_hours_per_day(usd)
-        for terms, usd in zip(ends, (rent.high, rent.low), strict=True)
-    )
+    rent, (cheap, dear) = market.hour(CARD), _owned_ends(CARD, "home", YEARS)
+    pairs = (cheap, rent.high), (dear, rent.low)
+    hours = (terms.break_even_hours_per_day(usd) for terms, usd in pairs)
     return span(at if at <= HOURS_PER_DAY else math.inf for at in hours)  # or never
 
 
 def _home_builds(cards: int) -> Recomputed:
-    computer, prices = cost_factor("home_pc_usd", "home"), zip(_prices(CARD), ENDS, strict=True)
+    computer, prices = (
+        market.cost_factor("home_pc_usd", "home"),
+        zip(_prices(CARD), ENDS, strict=True),
+    )
     return span(cards * usd + getattr(computer, end) for usd, end in prices)
 
 
 def s2_h100_rule() -> Recomputed:
-    rent = hour(CHIP)
+    rent = market.hour(CHIP)
+    terms = (Ownership.typical(CHIP, "data center", years=years) for years in (YEARS, None))
     for_two, for_life = (
-        [terms.break_even_hours_per_day(usd) for usd in (rent.usd, rent.low)]
-        for terms in (
-            Ownership.typical(CHIP, "data center", years=YEARS),
-            Ownership.typical(CHIP, "data center"),
-        )
+        [of.break_even_hours_per_day(usd) for usd in (rent.usd, rent.low)] for of in terms
     )
     return span(for_two, Condition("kept for its whole service life", for_life))
 
@@ -193,13 +167,18 @@ def s2_second_year() -> Recomputed:
     saving_per_hour = stated("S2-4090-rent") - _stated_watts() / WATTS_PER_KILOWATT * USD_PER_KWH
     saving = saving_per_hour * RULE_HOURS * DAYS_PER_YEAR / MONTHS_PER_YEAR
     build, sold = stated("S2-4090-build"), stated("S2-4090-price") * stated("S2-4090-resale")
-    return span((payback_months(usd, saving, 0.0) for usd in (build - sold, build)), internal=True)
+    return span(
+        (break_even.payback_months(usd, saving, 0.0) for usd in (build - sold, build)),
+        internal=True,
+    )
 
 
 def _server_price() -> Recomputed:
-    parts = [cost_factor(f"{of}_share_of_price", "data center") for of in ("server", "network")]
+    parts = [
+        market.cost_factor(f"{of}_share_of_price", "data center") for of in ("server", "network")
+    ]
     cheap, dear = (
-        SERVER_CHIPS * installed_usd(usd, sum(getattr(part, end) for part in parts))
+        SERVER_CHIPS * break_even.installed_usd(usd, sum(getattr(part, end) for part in parts))
         for usd, end in zip(_prices(CHIP), ENDS, strict=True)
     )
     return span(cheap, dear, Condition("everything at its dear end", dear))
@@ -213,7 +192,7 @@ def s2_hidden() -> Recomputed:
 
 
 def s2_cooling_upgrade() -> Recomputed:
-    per_kw = cost_factor("facility_capex_usd_per_kw", "data center")
+    per_kw = market.cost_factor("facility_capex_usd_per_kw", "data center")
     watts = SERVER_CHIPS * Ownership.typical(CHIP, "data center").most_watts
     return span(usd * (watts / WATTS_PER_KILOWATT) for usd in (per_kw.low, per_kw.high))
 
@@ -233,7 +212,7 @@ def _home_power_usd_per_month(
 def s2_4090_power_high() -> Recomputed:
     prices = table("electricity_prices")
     homes = prices[prices["sector"] == "residential"]["region"]
-    dearest = sorted(electricity_price(region, "residential").best for region in homes)[-3:]
+    dearest = sorted(market.electricity_price(region, "residential").best for region in homes)[-3:]
     return _home_power_usd_per_month(24.0, dearest[0], dearest[-1])
 
 
@@ -255,9 +234,8 @@ def _parts_usd_per_hour(end: int, years: float) -> float:
     """Clarifai's own server, upgrades and overhead per GPU and hour, written off over so many
     years; end 0 cheap, 1 dear.
     """
-    server, upgrade, overhead = (
-        stated_interval(f"S2-{of}")[end] for of in ("server-price", "cooling-upgrade", "overhead")
-    )
+    parts = "server-price", "cooling-upgrade", "overhead"
+    server, upgrade, overhead = (stated_interval(f"S2-{of}")[end] for of in parts)
     return (server + upgrade) / SERVER_CHIPS / (years * HOURS_PER_YEAR) + overhead
 
 
@@ -273,11 +251,9 @@ def s2_own_cheaper() -> Recomputed:
 
 def s2_multi_gpu_rent() -> Recomputed:
     """An owned server over a rented one, an hour, at the rent of what is taken for long [%]."""
-    rent = hour(CHIP, "reserved").usd
-    full, few = (
-        [100 * usd / rent for usd in _owned_usd_per_hour(hours)] for hours in (HOURS_PER_DAY, 5.0)
-    )
-    return span(full, Condition("used five hours a day", few))
+    rent = market.hour(CHIP, "reserved").usd
+    over = lambda hours: [100 * usd / rent for usd in _owned_usd_per_hour(hours)]
+    return span(over(HOURS_PER_DAY), Condition("used five hours a day", over(5.0)))
 
 
 def s2_hybrid_cheapest() -> Recomputed:
@@ -286,7 +262,7 @@ def s2_hybrid_cheapest() -> Recomputed:
     """
 
     def share(owned: Ownership, hours: float) -> float:
-        rents = hour(CHIP, "reserved").usd, hour(CHIP).usd
+        rents = market.hour(CHIP, "reserved").usd, market.hour(CHIP).usd
         plans = fleet_costs(owned, *rents, SERVER_CHIPS, SERVER_CHIPS, hours)
         others = min(plans[name].total for name in ("rent all", "own all"))
         return 100 * float(plans["own the baseline"].total / others)
@@ -298,22 +274,22 @@ def s2_hybrid_cheapest() -> Recomputed:
 
 
 def _listings(name: str, *others: Condition) -> Recomputed:
-    listed = hour(name)
+    listed = market.hour(name)
     return looked_up(listed.low, listed.high, *others)
 
 
 def s2_h100_nvl_rent() -> Recomputed:
-    spot = hour("H100 NVL", "spot")
+    spot = market.hour("H100 NVL", "spot")
     return _listings("H100 NVL", Condition("interruptible spot capacity", spot.low, spot.high))
 
 
 def s2_h100_rent() -> Recomputed:
-    few = hour(CHIP, seller=CHEAPEST)
+    few = market.hour(CHIP, seller=market.CHEAPEST)
     return _listings(CHIP, Condition("the median of the cheapest quarter of sellers", few.usd))
 
 
 def s2_a100_rent() -> Recomputed:
-    small = hour(A100S[0])
+    small = market.hour(A100S[0])
     cheap = Condition("the 40 GB part at the cheapest marketplace", small.low, small.usd)
     return _listings(A100S[1], cheap)
 
@@ -322,7 +298,7 @@ def clouds(name: str, day: str | None = None, contract: str = "on demand") -> pd
     """What each cloud that lists a chip asked for an hour of it on a day, by default the newest one
     [USD/h].
     """
-    rows = hour(name, contract, day=day).rows
+    rows = market.hour(name, contract, day=day).rows
     rows = rows[rows["basis"] != DISCOUNTED]
     return rows.set_index("provider")["usd_per_accelerator_hour"]
 
@@ -331,33 +307,35 @@ def s2_h100_fall() -> Recomputed:
     """Of the clouds that list it on both days, and of those whose card of then is known only as its
     source scaled it to eight chips.
     """
-    scaled = rental_prices(CHIP, basis=("normalized",))
-    scaled = newest_cards(scaled[scaled["date"] <= END_OF_2023]).groupby("provider")
+    scaled = market.rental_prices(CHIP, basis=("normalized",))
+    scaled = rentals.newest_cards(scaled[scaled["date"] <= END_OF_2023]).groupby("provider")
     then = clouds(CHIP, END_OF_2023).combine_first(scaled["usd_per_accelerator_hour"].min())
     return span((then / clouds(CHIP)).dropna())
 
 
 def s2_tight() -> Recomputed:
     """By cards on demand as listed and as scaled, and by what is reserved."""
-    months = price_history(CHIP)
+    months = market.price_history(CHIP)
     months = months[months["date"].dt.year == 2026].groupby("basis")["median"]
-    bound = hour(CHIP, STEADY).usd / hour(CHIP, STEADY, day=NEW_YEAR).usd
+    bound = (
+        market.hour(CHIP, market.STEADY).usd / market.hour(CHIP, market.STEADY, day=NEW_YEAR).usd
+    )
     return span(100 * months.last() / months.first(), 100 * bound)
 
 
 def s2_no_return() -> Recomputed:
-    now = [hour(name).usd for name in A100S]
+    now = [market.hour(name).usd for name in A100S]
     low, high = (fact(f"a100_usd_per_hour_2021_{end}") for end in ENDS)
     return span(100 * min(now) / high, 100 * max(now) / low)
 
 
 def s2_depin_saving() -> Recomputed:
     def left(name: str) -> float:
-        rows = hour(name).rows
+        rows = market.hour(name).rows
         asked = rows[rows["segment"] == "marketplace"]["usd_per_accelerator_hour"].median()
-        return float(asked) / hour(name, seller=HYPERSCALERS).usd
+        return float(asked) / market.hour(name, seller=market.HYPERSCALERS).usd
 
-    large = offered("on demand").groupby("accelerator")["segment"].agg(set)
+    large = market.offered("on demand").groupby("accelerator")["segment"].agg(set)
     both = large[large.map({"marketplace", "hyperscaler"}.issubset)].index
     return span(saved(map(left, both)))
 
@@ -370,12 +348,9 @@ def _months(weeks: float) -> float:
 
 
 def s2_memory_share() -> Recomputed:
-    share = fact("data_center_share_of_memory_2026")
-    all_memory = Origin(
-        f"all memory of data centers, ordinary servers included: {share:.0f} %"
-        " (tomshardware2026memory)"
-    )
-    return looked_up(fact("hbm_share_of_dram_wafers_2026"), all_memory)
+    share = f"{fact('data_center_share_of_memory_2026'):.0f} % (tomshardware2026memory)"
+    every = Origin(f"all memory of data centers, ordinary servers included: {share}")
+    return looked_up(fact("hbm_share_of_dram_wafers_2026"), every)
 
 
 def s2_rack() -> Recomputed:
@@ -394,12 +369,11 @@ def s2_market_2034() -> Recomputed:
 
 
 def s2_depin_market() -> Recomputed:
-    usd = fact("depin_market_usd_2028")
-    every = Origin(
-        f"networks of every kind, from storage to wireless, as the ${usd / 1e12:.1f} trillion were"
-        " forecast (wef2025)"
+    usd = f"${fact('depin_market_usd_2028') / 1e12:.1f} trillion"
+    every = (
+        f"networks of every kind, from storage to wireless, as the {usd} were forecast (wef2025)"
     )
-    return span(0.0, fact("nvidia_data_center_usd_2025"), every)
+    return span(0.0, fact("nvidia_data_center_usd_2025"), Origin(every))
 
 
 def _scarce(over) -> Recomputed:
@@ -412,9 +386,9 @@ def _scarce(over) -> Recomputed:
 
 def s2_egress_lurks() -> Recomputed:
     """Egress of a million output tokens over what open models cost at an API [%]."""
-    price = cost_factor("egress_usd_per_gb", "cloud")
+    price = market.cost_factor("egress_usd_per_gb", "cloud")
     gigabytes = MILLION * stated("S3-token-characters") / 1e9
-    asked = [api_price(name).output.best for name in ("Llama-3.1-8B", "Llama-3.3-70B")]
+    asked = [market.api_price(name).output.best for name in ("Llama-3.1-8B", "Llama-3.3-70B")]
     return span(100 * price.low * gigabytes / max(asked), 100 * price.high * gigabytes / min(asked))
 
 
@@ -429,11 +403,9 @@ def s2_inference_share() -> Recomputed:
 
 def s2_cluster_use() -> Recomputed:
     """Against the 32 to 36 % of GPT-4's training in Clarifai's own words."""
-    at_work = fact("llama3_effective_training_time")
-    busy = Condition(
-        "time at work counted, not arithmetic done, as in the training of Llama 3", at_work, 100.0
-    )
-    return span(32.0, 36.0, busy, internal=True)
+    busy = "time at work counted, not arithmetic done, as in the training of Llama 3"
+    at_work = Condition(busy, fact("llama3_effective_training_time"), 100.0)
+    return span(32.0, 36.0, at_work, internal=True)
 
 
 def s2_quantization_saving() -> Recomputed:
@@ -457,9 +429,9 @@ def price_ratios(dear: str, dear_usd: float, cheap: str, cheap_usd: float) -> li
     def rates(name: str, usd: float) -> list[float]:
         chip = accelerator(name)
         return [
-            usd_per_pflop_hour(usd, peak_16(name)),
-            usd_per_tb_per_s_hour(usd, chip.require("memory_bytes_per_s")),
-            usd_per_gb_hour(usd, chip.require("memory_bytes")),
+            price_performance.usd_per_pflop_hour(usd, peak_16(name)),
+            price_performance.usd_per_tb_per_s_hour(usd, chip.require("memory_bytes_per_s")),
+            price_performance.usd_per_gb_hour(usd, chip.require("memory_bytes")),
         ]
 
     pairs = zip(rates(dear, dear_usd), rates(cheap, cheap_usd), strict=True)
@@ -472,22 +444,21 @@ def s2_mi400_4x() -> Recomputed:
 
 
 def s2_h200_4x() -> Recomputed:
-    new, old = (
-        (peak_16(name), accelerator(name).require("memory_bytes_per_s"))
-        for name in ("H200 SXM", CHIP)
-    )
-    return span(first / second for first, second in zip(new, old, strict=True))
+    memory = [accelerator(of).require("memory_bytes_per_s") for of in ("H200 SXM", CHIP)]
+    return span(peak_16("H200 SXM") / peak_16(CHIP), memory[0] / memory[1])
 
 
 def s2_h200_new() -> Recomputed:
-    listed = rental_prices("H200 SXM")["date"].min()
+    listed = market.rental_prices("H200 SXM")["date"].min()
     return point((pd.Timestamp(END_OF_2026) - listed).days / DAYS_PER_YEAR * MONTHS_PER_YEAR)
 
 
 def _mid_tier(name: str) -> Recomputed:
     """At the prices of the last day on which anyone listed the small card."""
-    day = rental_prices(name)["date"].max().date()
-    ratios = price_ratios(CHIP, hour(CHIP, day=day).usd, name, hour(name, day=day).usd)
+    day = market.rental_prices(name)["date"].max().date()
+    ratios = price_ratios(
+        CHIP, market.hour(CHIP, day=day).usd, name, market.hour(name, day=day).usd
+    )
     arithmetic, bandwidth, memory = (100 * ratio for ratio in ratios)
     held = Condition("a model that only has to be held in memory: price per GB", memory)
     return span(arithmetic, bandwidth, held)
@@ -505,7 +476,7 @@ def _dearer(name: str, *contracts: str) -> Recomputed:
     return span(
         100 * ratio
         for of in contracts
-        for ratio in price_ratios(name, hour(name, of).usd, CHIP, hour(CHIP, of).usd)
+        for ratio in price_ratios(name, market.hour(name, of).usd, CHIP, market.hour(CHIP, of).usd)
     )
 
 
@@ -526,7 +497,7 @@ RECOMPUTED = {
     "S2-4090-dual": lambda: _home_builds(2),
     "S2-4090-price": lambda: looked_up(_prices(CARD)),
     "S2-4090-rent": lambda: _listings(CARD),
-    "S2-high-end-rent": lambda: span(hour(name).usd for name in HIGH_END),
+    "S2-high-end-rent": lambda: span(market.hour(name).usd for name in HIGH_END),
     "S2-h100-rent-self": lambda: point(stated("S2-h100-rent"), internal=True),
     "S2-h100-price": lambda: looked_up(_prices(CHIP)),
     **dict.fromkeys(("S2-server-price", "S2-server-exceeds"), _server_price),
@@ -537,15 +508,19 @@ RECOMPUTED = {
     "S2-overhead": lambda: span(
         owned.running_usd_per_year(24.0) / HOURS_PER_YEAR for owned in data_center_ends()
     ),
-    "S2-home-kwh": lambda: looked_up(electricity_price("United States", "residential").best),
+    "S2-home-kwh": lambda: looked_up(market.electricity_price("United States", "residential").best),
     "S2-4090-power-month": lambda: _home_power_usd_per_month(24.0),
     "S2-4090-power-year": lambda: point(
         stated("S2-4090-power-month") * MONTHS_PER_YEAR, internal=True
     ),
     "S2-power-fixed": lambda: _home_power_usd_per_month(RULE_HOURS),
     "S2-h100-from-8": lambda: looked_up(clouds(CHIP, END_OF_2023)),
-    "S2-spot-cheaper": lambda: span(100 * hour(of, "spot").usd / hour(of).usd for of in LISTED),
-    "S2-arbitrage": lambda: span(saved(hour(name).low / hour(name).usd for name in LISTED)),
+    "S2-spot-cheaper": lambda: span(
+        100 * market.hour(of, "spot").usd / market.hour(of).usd for of in LISTED
+    ),
+    "S2-arbitrage": lambda: span(
+        saved(market.hour(name).low / market.hour(name).usd for name in LISTED)
+    ),
     "S2-hbm-triples": lambda: point(fact("hbm_market_usd_2028") / fact("hbm_market_usd_2025")),
     "S2-lead-time": lambda: looked_up(
         fact("gpu_lead_time_months_low"), _months(fact("gpu_lead_time_weeks_high"))

@@ -7,27 +7,16 @@ which inputs, and why it differs stands in `data/claims.csv` beside the claim.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
-from scaleright import transformer
+from scaleright import market, transformer
 from scaleright.catalog import accelerator, fact, model, table
-from scaleright.chapters.model_routing.evidence import (
-    balanced_rate,
-    nested_mean,
-    recovered,
-    taught_odds,
-    usual_check,
-)
-from scaleright.claims.errors import (
-    inverse,
-    of_first_token,
-    of_first_token_by_chips,
-    of_lever,
-    of_ratio,
-)
+from scaleright.chapters.model_routing import evidence as routers
+from scaleright.claims import errors
 from scaleright.claims.verdicts import (
     Condition,
     Error,
@@ -46,28 +35,21 @@ from scaleright.decisions.routing import Check, Tier, Traffic, Way, alone, casca
 from scaleright.decisions.routing_tiers import LEVELS, VERDICT_TOKENS, success_rates
 from scaleright.footprint import Footprint, busy_hours, machine, place
 from scaleright.inference import power
+from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.fleet import Service, groups
+from scaleright.inference.fleet import groups_at_pace
 from scaleright.inference.formats import published_losses
+from scaleright.inference.ladder import SOFTWARE, STATE, Fleet, Ladder, sparse_slowdowns
 from scaleright.inference.lengths import Load
-from scaleright.inference.levers import climb
 from scaleright.inference.measured import operating_points
 from scaleright.inference.memory import serving_memory
 from scaleright.inference.node_speed import Engines, node_speed
+from scaleright.inference.nodes import continuous_rate, engines_like, static_rate
 from scaleright.inference.phases import step_seconds
 from scaleright.inference.serving import steady
-from scaleright.inference.slowdowns import interval
-from scaleright.market import (
-    STEADY,
-    TokenPrice,
-    api_price,
-    asked_tokens,
-    cost_factor,
-    electricity_price,
-    hour,
-    open_models,
-)
+from scaleright.inference.slowdowns import interval, slowdowns
 from scaleright.power import draw
+from scaleright.quantity.graph import value_of
 from scaleright.units import HOURS_PER_DAY
 
 CHIP = "H100 SXM"
@@ -92,7 +74,7 @@ def _served(name: str, requests: float, chips: int = 8, precision: str = "FP8"):
 
 def _two_engines(figure: str, *names: str) -> Error:
     """Of the ratio of two predicted figures, of two engines or of one at two loads."""
-    return of_ratio(*(interval(_served(name, 1.0).deployment, figure) for name in names))
+    return errors.of_ratio(*(interval(_served(name, 1.0).deployment, figure) for name in names))
 
 
 def _speed_error() -> Error:
@@ -103,28 +85,23 @@ def _tokens_per_s(name: str, requests: float) -> float:
     return _served(name, requests).output_tokens_per_s
 
 
+def _tpot_s(*of: Any) -> float:
+    return float(_served(*of).tpot_s)
+
+
 def s2_300ms_large() -> Recomputed:
-    waits = (
-        1e3 * _served(name, requests).ttft_s
-        for name in (LARGE, LARGEST)
-        for requests in (1.0, 16.0)
-    )
-    return span(waits, error=of_first_token())
+    waits = (1e3 * _served(*of).ttft_s for of in product((LARGE, LARGEST), (1.0, 16.0)))
+    return span(waits, error=errors.of_first_token())
 
 
 def s2_300ms_several() -> Recomputed:
-    ratios = (
-        _served(name, 16.0).ttft_s / _served(name, 16.0, least).ttft_s
-        for name, least in ((SMALL, 1), (LARGE, 2))
-    )
-    return span(ratios, error=of_first_token_by_chips())
+    pairs = (SMALL, 1), (LARGE, 2)
+    ratios = (_served(of, 16.0).ttft_s / _served(of, 16.0, least).ttft_s for of, least in pairs)
+    return span(ratios, error=errors.of_first_token_by_chips())
 
 
 def s2_small_latency() -> Recomputed:
-    ratios = (
-        100 * _served(SMALL, requests).tpot_s / _served(LARGE, requests).tpot_s
-        for requests in (1.0, 16.0, 64.0)
-    )
+    ratios = (100 * _tpot_s(SMALL, of) / _tpot_s(LARGE, of) for of in (1.0, 16.0, 64.0))
     return span(ratios, error=_two_engines("TPOT", *PAIR))
 
 
@@ -136,16 +113,14 @@ def s2_batching_throughput() -> Recomputed:
 
 def s2_batching_tail() -> Recomputed:
     """Time of a token at 64 requests over that at four [%]."""
-    ratios = (100 * _served(name, 64.0).tpot_s / _served(name, 4.0).tpot_s for name in PAIR)
+    ratios = (100 * _tpot_s(name, 64.0) / _tpot_s(name, 4.0) for name in PAIR)
     return span(ratios, error=_two_engines("TPOT", SMALL, SMALL))
 
 
 def s2_sporadic_large() -> Recomputed:
     """Tokens a second for one request alone over those for 64 [%]."""
-    error = _speed_error()
-    large, small = (
-        100 * _tokens_per_s(name, 1.0) / _tokens_per_s(name, 64.0) for name in (LARGEST, SMALL)
-    )
+    error, alone = _speed_error(), lambda of: 100 * _tokens_per_s(of, 1.0) / _tokens_per_s(of, 64.0)
+    large, small = map(alone, (LARGEST, SMALL))
     return span(large, Condition("a small model", small, error=error), error=error)
 
 
@@ -162,17 +137,15 @@ def s2_quantize_small() -> Recomputed:
     """Time of a token that FP8 saves of a model of 3 billion parameters, of one and of 16 requests
     [%].
     """
-    seconds = lambda *of: _served("Llama-3.2-3B", *of).tpot_s
-    left = (float(seconds(of, 1) / seconds(of, 1, "BF16")) for of in (1.0, 16.0))
-    return span(saved(left, inverse(of_lever())))
+    loads = (("Llama-3.2-3B", requests, 1) for requests in (1.0, 16.0))
+    left = (_tpot_s(*of) / _tpot_s(*of, "BF16") for of in loads)
+    return span(saved(left, errors.inverse(errors.of_lever())))
 
 
 def s2_small_card() -> Recomputed:
     """Memory that a small model takes of an A10G, with one and with 16 requests [%]."""
-    card = deployed(SMALL, "A10G")
-    held = (
-        serving_memory(card, batch, CHAT.input_tokens + CHAT.output_tokens) for batch in (1, 16)
-    )
+    card, length = deployed(SMALL, "A10G"), CHAT.input_tokens + CHAT.output_tokens
+    held = (serving_memory(card, batch, length) for batch in (1, 16))
     return span(100 * float(of.total / card.chip.require("memory_bytes")) for of in held)
 
 
@@ -185,54 +158,87 @@ def s2_one_gpu_latency() -> Recomputed:
 # Levers: what quantization, sparsity, batching, caching and pooling save
 
 
-def _services(**changed: Any) -> list[Service]:
+ASKED = Load(1150, 210, input_cv=1.0, output_cv=1.0)
+"""Lengths about as wide as those of published conversations."""
+NO_LIMIT_S = 1e3
+"""A time of a token that no engine takes [s]."""
+ENGINES = ((SMALL, CHIP), (LARGE, "B200"))
+
+
+def _fleets(**changed: Any) -> list[Fleet]:
     """Models on chips as many serve them: BF16 in vLLM, four services of two variants, peaks of
-    three times the mean, many groups; lengths about as wide as those of published conversations.
+    three times the mean, many groups.
     """
     usual: dict[str, Any] = {
+        "precision": "BF16",
+        "load": ASKED,
+        "tpot_s": 0.05,
+        "long_tokens": 0.0,
+        "ttft_s": math.inf,  # none is promised
+        "continuous": True,
+        "batch": 1.0,
+        "requests_per_s": 1000.0,
         "peak_to_mean": 3.0,
         "together": 0.3,
         "services": 4,
         "variants": 2,
         "prefix_share": 0.5,
-        "tpot_s": 0.05,
+        "repeated_share": 0.0,
+        "allowed_loss": 0.01,
     } | changed
-    load = Load(1150, 210, input_cv=1.0, output_cv=1.0)
-    engines = (deployed(*of, software="vLLM 0.17.0") for of in ((SMALL, CHIP), (LARGE, "B200")))
-    return [Service(engine, load, 1000.0, **usual) for engine in engines]
+    return [Fleet(model=of, smaller=of, accelerator=on, **usual) for of, on in ENGINES]
 
 
-def chips_left(levers: Iterable[str], **changed: Any) -> list[float]:
+def chips_left(levers: Sequence[str], **changed: Any) -> list[float]:
     """Chips that levers leave of those without them [1]."""
-    paths = (climb(service, list(levers)) for service in _services(**changed))
-    return [rungs[-1].chips / rungs[0].chips for rungs in paths]
+    paths = (
+        Ladder(of, [of.model], [of.accelerator], levers, fixed=True).steps
+        for of in _fleets(**changed)
+    )
+    return [float(value_of(steps[-1].chips / steps[0].chips)) for steps in paths]
+
+
+def chips_left_apart(tpot_s: float) -> list[float]:
+    """Chips that groups of their own which read prompts leave of those without them [1]."""
+    left = []
+    for fleet in _fleets(tpot_s=tpot_s):
+        engine = deployed(fleet.model, fleet.accelerator, software=SOFTWARE, kv_precision="BF16")
+        asked, state = (engine, tpot_s, slowdowns(engine), ASKED), dict.fromkeys(STATE, 0.0)
+        together, apart = (fleet.chips(groups_at_pace(*asked, of), state) for of in (False, True))
+        left.append(min(apart / together, 1.0))
+    return left
 
 
 def saved_by(*left: list[float]) -> Recomputed:
     """Chips that levers save [%], with the error of their speedup."""
-    return span(saved(left, inverse(of_lever())))
+    return span(saved(left, errors.inverse(errors.of_lever())))
 
 
 def s2_ladder() -> Recomputed:
     names = [name for rung in rungs_of_source().values() for name in rung]
-    return saved_by(chips_left(names), chips_left(names, batch=8))
+    return saved_by(chips_left(names), chips_left(names, continuous=False, batch=8.0))
 
 
-def speedups(precision: str, sparse: float = 1.0) -> tuple[float, float]:
+def speedups(precision: str, sparse: bool = False) -> tuple[float, float]:
     """How many times the requests each chip of a group serves in a format, over BF16: from one
     alone to full load, with the model's error.
     """
 
-    def each(service: Service) -> float:
-        sizes, served = groups(service)
-        return float((served / sizes).max())
+    def most(of: str, on: str, form: str, batch: int | None, sparse: bool = False) -> float:
+        engine = deployed(of, on, form, software=SOFTWARE, kv_precision="BF16")
+        known = curves(engines_like(engine), sparse_slowdowns(engine) if sparse else None)
+        if batch is None:
+            rates = (continuous_rate(one, ASKED, NO_LIMIT_S) for one in known)
+        else:
+            rates = ((one.chips, static_rate(one, ASKED, batch, NO_LIMIT_S)[0]) for one in known)
+        return max(float(rate / chips) for chips, rate in rates)
 
-    def quick(service: Service) -> Service:
-        engine = replace(service.deployment, precision=precision)
-        return replace(service, matmul_speedup=sparse, deployment=engine)
-
-    services = (of for batch in (None, 1) for of in _services(tpot_s=None, batch=batch))
-    return widened((each(quick(of)) / each(of) for of in services), of_lever())
+    both = [(*of, batch) for batch in (None, 1) for of in ENGINES]
+    faster = (
+        most(of, on, precision, batch, sparse) / most(of, on, "BF16", batch)
+        for of, on, batch in both
+    )
+    return widened(faster, errors.of_lever())
 
 
 def _losses(lever: str, largest: float) -> list[float]:
@@ -243,7 +249,7 @@ def _losses(lever: str, largest: float) -> list[float]:
 
 def s2_speedup() -> Recomputed:
     published = Origin("one product of 4,096 by 4,096 matrices (hsieh2025fpga)")
-    return span(speedups("INT4", fact("sparse_throughput_ratio")), published)
+    return span(speedups("INT4", sparse=True), published)
 
 
 def s2_int4_loss() -> Recomputed:
@@ -252,10 +258,8 @@ def s2_int4_loss() -> Recomputed:
 
 
 def s2_autoscale_idle() -> Recomputed:
-    calm, wild = (
-        100 * idle_share("Llama-3.3-70B", CHIP, trace, 1e6)
-        for trace in ("conversation", "code completion")
-    )
+    idle = lambda trace: 100 * idle_share("Llama-3.3-70B", CHIP, trace, 1e6)
+    calm, wild = map(idle, ("conversation", "code completion"))
     return point(wild, Condition("calm traffic, as conversation", calm))
 
 
@@ -277,7 +281,7 @@ NEW = ("gpt-4.1", "claude-sonnet-4-0", "claude-opus-4-0")
 
 def _usd(name: str, tokens: tuple[float, float] = TOKENS) -> float:
     """Price of a request at the API [USD]."""
-    asked = asked_tokens(name)
+    asked = market.asked_tokens(name)
     return request_usd(*tokens, 0.0, asked["input"], asked["output"], asked["input"]).total
 
 
@@ -287,12 +291,12 @@ def _ways(tiers: list[Tier], reading: float) -> Iterator[tuple[str, Way, Way]]:
 
     reading : what a check costs [USD]
     """
-    usual, each = usual_check(), dict(enumerate(tiers))
+    usual, each = routers.usual_check(), dict(enumerate(tiers))
     for level in LEVELS:
         rates = [[success_rates()[name][level]] for name in TIERS]
-        of = Traffic([1.0], rates, nested_mean())
+        of = Traffic([1.0], rates, routers.nested_mean())
         for odds in (usual.low, usual.odds, usual.high):
-            rate = balanced_rate(odds)
+            rate = routers.balanced_rate(odds)
             check = Check(rate, 1 - rate, reading, 0.0)
             yield level, cascade(of, each, check), alone(of, len(tiers) - 1, tiers[-1])
 
@@ -312,7 +316,9 @@ def s2_routing_saves() -> Recomputed:
     found = []
     for level in LEVELS:
         small, large = (success_rates()[name][level] for name in ends)
-        curve = recovered(taught_odds().median(), small, large, nested_mean())
+        curve = routers.recovered(
+            routers.taught_odds().median(), small, large, routers.nested_mean()
+        )
         gap = (QUALITY * large - small) / (large - small)
         found.append(100 * routed_saving(curve.calls_at(gap), *map(_usd, ends)))
     usd = (fact(f"router_chat_{of}_usd") for of in ("small", "large"))
@@ -364,7 +370,7 @@ def s2_marginal_accuracy() -> Recomputed:
 
 def s2_serverless_low() -> Recomputed:
     """A day of a thousand requests at an API over a day of one rented accelerator [%]."""
-    rented = hour(CHIP).usd * HOURS_PER_DAY
+    rented = market.hour(CHIP).usd * HOURS_PER_DAY
     return span(100 * 1000.0 * _usd(name) / rented for name in TIERS[:2])
 
 
@@ -381,13 +387,17 @@ SIZES = (12e9, 15e9)
 
 
 def break_even(
-    name: str, price: TokenPrice, end: str = "best", like: str = "", contract: str = STEADY
+    name: str,
+    price: market.TokenPrice,
+    end: str = "best",
+    like: str = "",
+    contract: str = market.STEADY,
 ) -> list[float]:
     """Load at which a rented chip beats an API at each measured shape of request [%], by default
     under the contract of what runs around the clock; of a model that nobody measured, at those of
     another and at the predicted throughput.
     """
-    points, usd = operating_points(like or name, CHIP), hour(CHIP, contract).usd
+    points, usd = operating_points(like or name, CHIP), market.hour(CHIP, contract).usd
     points = points[points["flag"] == ""]
     asked = [getattr(kind, end) for kind in (price.input, price.output, price.cache_read)]
     lengths = points["input_tokens"].to_numpy(float), points["output_tokens"].to_numpy(float)
@@ -407,14 +417,14 @@ def _thirteen(end: str = "best", over: Iterable[float] | None = None) -> list[tu
     """Break-even of each model of about 13B with the error of the predicted speed [%], or of it
     over others.
     """
-    sold = open_models()
+    sold = market.open_models()
     found = []
     for row in sold[sold["companies"] >= 3].itertuples():
         if SIZES[0] <= float(transformer.parameters(model(row.model)).total) <= SIZES[1]:
-            loads = break_even(row.model, api_price(row.release), end, SMALL)
+            loads = break_even(row.model, market.api_price(row.release), end, SMALL)
             if over is not None:
                 loads = [100 * load / own for load, own in zip(loads, over, strict=True)]
-            error = inverse(interval(_predicted(row.model), "throughput"))
+            error = errors.inverse(interval(_predicted(row.model), "throughput"))
             found.append(widened(loads, error))
     return found
 
@@ -422,10 +432,10 @@ def _thirteen(end: str = "best", over: Iterable[float] | None = None) -> list[tu
 def s2_7b_load() -> Recomputed:
     points = operating_points(SMALL, CHIP)
     shapes = points[points["flag"] == ""][["input_tokens", "output_tokens"]]
-    by_the_hour = break_even(SMALL, api_price(SMALL), contract="on demand")
+    by_the_hour = break_even(SMALL, market.api_price(SMALL), contract="on demand")
     prompt, answer = shapes.iloc[by_the_hour.index(max(by_the_hour))]
     words = f"rented on demand, requests of {prompt:,.0f} tokens in and {answer:,.0f} out"
-    return span(break_even(SMALL, api_price(SMALL)), Condition(words, max(by_the_hour)))
+    return span(break_even(SMALL, market.api_price(SMALL)), Condition(words, max(by_the_hour)))
 
 
 def s2_13b_load() -> Recomputed:
@@ -477,7 +487,7 @@ def s2_offload_energy() -> Recomputed:
         joules = power.step_joules(single, reading, batch, 1000).total
         return 100 * joules / power.step_joules(pair, both, batch, 1000).total
 
-    error = of_ratio(power.interval(single), power.interval(pair))
+    error = errors.of_ratio(power.interval(single), power.interval(pair))
     return span(map(ratio, (1, FEW, MANY)), error=error)
 
 
@@ -485,8 +495,11 @@ def s2_watts_matter() -> Recomputed:
     """Electricity's part of what an hour of a busy rented chip costs, host and building included
     [%].
     """
-    kilowatts, pue = draw(CHIP, "serving").busy_watts / 1000, cost_factor("pue", "data center")
-    usd, rent = electricity_price("United States"), hour(CHIP)
+    kilowatts, pue = (
+        draw(CHIP, "serving").busy_watts / 1000,
+        market.cost_factor("pue", "data center"),
+    )
+    usd, rent = market.electricity_price("United States"), market.hour(CHIP)
     ends = ((usd.low, pue.low, rent.high), (usd.high, pue.high, rent.low))
     return span(100 * kilowatts * over * price / rented for price, over, rented in ends)
 
@@ -524,10 +537,8 @@ def s2_images_miles() -> Recomputed:
     rows = table("measured/images")
     rows = rows[(rows["model"] == "stable-diffusion-xl-base-1.0") & (rows["accelerator"] == CHIP)]
     study = fact("sdxl_kg_co2e_per_1000_images") / fact("car_kg_co2e_per_mile")
-    least = Origin(
-        f"the least efficient model of a study of 2023: {study:.1f} miles (luccioni2024)"
-    )
-    return span(map(_image_miles, rows.itertuples()), least)
+    least = f"the least efficient model of a study of 2023: {study:.1f} miles (luccioni2024)"
+    return span(map(_image_miles, rows.itertuples()), Origin(least))
 
 
 def s2_93_carbon() -> Recomputed:
@@ -539,10 +550,9 @@ def s2_93_carbon() -> Recomputed:
     def left(end: str) -> Iterator[float]:
         chip, here = machine(CHIP, "serving", end), place(COUNTRY)
         for before, after in ((chip.life_years, chip.life_years), (1.0, 3.0)):
-            used, idle = (
-                Footprint.of(replace(chip, life_years=years), 1.0, share, here).carbon.total
-                for share, years in ((0.6, after), (0.2, before))
-            )
+            lives = (replace(chip, life_years=years) for years in (after, before))
+            both = zip(lives, (0.6, 0.2), strict=True)
+            used, idle = (Footprint.of(of, 1.0, share, here).carbon.total for of, share in both)
             yield used / idle
 
     return span(saved(map(left, ("low", "high"))))
@@ -552,15 +562,14 @@ def s2_small_chip() -> Recomputed:
     """Electricity of a small model on a T4, which holds it in INT8, over that of a large one on an
     H100, by arithmetic in INT8 and by bytes read [%].
     """
-    small, large = accelerator("T4"), accelerator(CHIP)
-    times = [
-        large.dense["int8"] / small.dense["int8"],
-        large.require("memory_bytes_per_s") / small.require("memory_bytes_per_s"),
-    ]
+    small, large = (
+        (of.dense["int8"], of.require("memory_bytes_per_s"))
+        for of in map(accelerator, ("T4", CHIP))
+    )
     sizes = [transformer.parameters(model(name)).total for name in PAIR]
     watts = [draw(name, "serving").chip_watts for name in ("T4", CHIP)]
-    less = float(sizes[0] / sizes[1])
-    return span(100 * less * hours * watts[0] / watts[1] for hours in times)
+    less, times = float(sizes[0] / sizes[1]), zip(large, small, strict=True)
+    return span(100 * less * (fast / slow) * watts[0] / watts[1] for fast, slow in times)
 
 
 def s2_renewable_site() -> Recomputed:
@@ -579,7 +588,7 @@ RECOMPUTED = {
     "S2-int8-loss": lambda: span(_losses("8-bit weights", 1e12)),
     "S2-escalation-saves": lambda: span(saved(way.usd / one.usd for _, way, one in _chains())),
     "S2-same-quality": lambda: span(100 * way.right / one.right for _, way, one in _chains()),
-    "S2-13b-over-7b": lambda: span(_thirteen(over=break_even(SMALL, api_price(SMALL)))),
+    "S2-13b-over-7b": lambda: span(_thirteen(over=break_even(SMALL, market.api_price(SMALL)))),
     "S2-ai-twh-low": lambda: _inference_twh(FORECAST[0]),
     "S2-ai-twh-high": lambda: _inference_twh(FORECAST[1]),
     "S2-93-study": lambda: span(saved(fact("gpt4_a100_low") / fact("gpt4_a100_high"))),

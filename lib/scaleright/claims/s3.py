@@ -9,36 +9,25 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from itertools import product
 from statistics import median
 
 from scaleright import transformer
 from scaleright.catalog import accelerator, fact, model, table
-from scaleright.chapters.scaling_math.model import (
-    prompt_flop,
-    rents_then,
-    training_flop,
-    training_usd,
-    weights_bytes,
-)
+from scaleright.chapters.scaling_math import model as gpt3
 from scaleright.chapters.vendor_claims.model import traces
+from scaleright.claims import s2_costs as clarifai
+from scaleright.claims import s4
 from scaleright.claims.ledger import stated
-from scaleright.claims.s2_costs import (
-    A100S,
-    END_OF_2023,
-    clouds,
-    data_center_ends,
-    price_ratios,
-)
 from scaleright.claims.s2_serving import break_even, deployed, speedups
 from scaleright.claims.s2_training import largest_trained
-from scaleright.claims.s4_prose import virtual_overhead
 from scaleright.claims.verdicts import Condition, Origin, Recomputed, Slip, looked_up, point, span
 from scaleright.costs.break_even import compute_usd
 from scaleright.decisions.build_buy import own_site_usd_per_year
 from scaleright.inference.measured import operating_points
 from scaleright.inference.memory import largest_batch, serving_memory
 from scaleright.market import api_price, cost_factor, electricity_price, hour, open_models
-from scaleright.mlperf.compare import summary
+from scaleright.mlperf.comparison import summary
 from scaleright.scaling_laws.laws import published
 from scaleright.units import (
     HOURS_PER_DAY,
@@ -93,32 +82,30 @@ def _rule(flop) -> Recomputed:
 
 def _decades() -> Recomputed:
     return span(
-        transformer.compute_seconds(training_flop(), _peak(), u) / SECONDS_PER_YEAR
+        transformer.compute_seconds(gpt3.training_flop(), _peak(), u) / SECONDS_PER_YEAR
         for u in (1.0, fact("gpt3_size_mfu_a100"))
     )
 
 
 def s3_inference_flop() -> Recomputed:
     tokens = int(fact("gpt3_prompt_tokens"))
-    return span(prompt_flop(), _forward(tokens) * tokens)
+    return span(gpt3.prompt_flop(), _forward(tokens) * tokens)
 
 
 def s3_extra_bytes() -> Recomputed:
-    number = transformer.bytes_per_parameter("FP32")
-    return point(
-        3 * number, Condition("an optimizer with one moment, or gradients not kept", 2 * number)
-    )
+    number, fewer = transformer.bytes_per_parameter("FP32"), "an optimizer with one moment, or"
+    return point(3 * number, Condition(f"{fewer} gradients not kept", 2 * number))
 
 
 def s3_cpu_hours() -> Recomputed:
-    seconds = transformer.compute_seconds(prompt_flop(), fact("cpu_clock_hz"), 1.0)
+    seconds = transformer.compute_seconds(gpt3.prompt_flop(), fact("cpu_clock_hz"), 1.0)
     return span(of / SECONDS_PER_HOUR for of in (stated("S3-cpu-seconds"), seconds))
 
 
 def s3_a100_second() -> Recomputed:
-    prefill = transformer.compute_seconds(prompt_flop(), _peak(), 1.0)
+    prefill = transformer.compute_seconds(gpt3.prompt_flop(), _peak(), 1.0)
     token = transformer.memory_seconds(
-        weights_bytes(), accelerator(A100).require("memory_bytes_per_s"), 1.0
+        gpt3.weights_bytes(), accelerator(A100).require("memory_bytes_per_s"), 1.0
     )
     one_pass = Condition(
         "1,024 prompt tokens in one pass at peak, weights spread over enough GPUs", prefill
@@ -129,7 +116,7 @@ def s3_a100_second() -> Recomputed:
 def s3_llama_more() -> Recomputed:
     small, big = (
         transformer.training_flop(_size(f"LLaMA-{n}"), fact(f"llama_{n.lower()}_training_tokens"))
-        / training_flop()
+        / gpt3.training_flop()
         for n in ("13B", "65B")
     )
     return span(small, big, Condition("the one of 65 billion", big))
@@ -138,19 +125,21 @@ def s3_llama_more() -> Recomputed:
 def _usd_per_thousand(end: int) -> Recomputed:
     """At the lowest (0) or the highest (1) price of the year."""
     flop = transformer.inference_flop(_size(), 1000.0)
-    return point(compute_usd(flop, _peak(), 1.0, rents_then()[end]))
+    return point(compute_usd(flop, _peak(), 1.0, gpt3.rents_then()[end]))
 
 
 def s3_train_usd() -> Recomputed:
-    ideal = Condition("100 % utilization at $2.00 an hour", training_usd(2.0, 1.0))
-    return span((training_usd(price, fact("gpt3_size_mfu_a100")) for price in rents_then()), ideal)
+    ideal = Condition("100 % utilization at $2.00 an hour", gpt3.training_usd(2.0, 1.0))
+    return span(
+        (gpt3.training_usd(price, fact("gpt3_size_mfu_a100")) for price in gpt3.rents_then()), ideal
+    )
 
 
 def s3_train_usd_low() -> Recomputed:
     usd = fact("mosaic_gpt3_quality_usd")
     smaller = Origin(f"a 30B model, trained until it is as good: ${usd:,.0f}")
-    cheapest = min(clouds(name, WRITTEN).min() for name in A100S)
-    return point(training_usd(cheapest, fact("gpt3_size_mfu_a100")), smaller)
+    cheapest = min(clarifai.clouds(name, WRITTEN).min() for name in clarifai.A100S)
+    return point(gpt3.training_usd(cheapest, fact("gpt3_size_mfu_a100")), smaller)
 
 
 # Cards, and a site of one's own
@@ -175,10 +164,9 @@ def s3_power_doubles() -> Recomputed:
 
 
 def s3_card_trains() -> Recomputed:
-    frozen = "adapters, with the model itself frozen"
-    return point(
-        largest_trained(CARD, 0, 1), Condition(frozen, largest_trained(CARD, 0, 1, task="lora"))
-    )
+    adapters = largest_trained(CARD, 0, 1, task="lora")
+    frozen = Condition("adapters, with the model itself frozen", adapters)
+    return point(largest_trained(CARD, 0, 1), frozen)
 
 
 def s3_own_site() -> Recomputed:
@@ -187,7 +175,7 @@ def s3_own_site() -> Recomputed:
     """
     pay, rent = cost_factor("staff_usd_per_year", "data center"), hour(H100, "reserved").usd
     crew = fact("data_center_crew_low") * pay.low, fact("data_center_crew_high") * pay.high
-    owned = (dataclasses.replace(of, people_usd_per_year=0.0) for of in data_center_ends())
+    owned = (dataclasses.replace(of, people_usd_per_year=0.0) for of in clarifai.data_center_ends())
     return span(
         float(own_site_usd_per_year(usd, rent, of.break_even_usd_per_hour(hours)))
         for usd, of, hours in zip(crew, owned, (HOURS_PER_DAY, 17.0), strict=True)
@@ -204,19 +192,21 @@ def _apart(name: str) -> float:
 
 def s3_narrower() -> Recomputed:
     def left(name: str) -> float:
-        year = clouds(name, WRITTEN, "one year").combine_first(clouds(name, WRITTEN))
+        year = clarifai.clouds(name, WRITTEN, "one year").combine_first(
+            clarifai.clouds(name, WRITTEN)
+        )
         return 100 * float(year.max() / year.min()) / _apart(name)
 
-    return span(map(left, A100S))
+    return span(map(left, clarifai.A100S))
 
 
 def s3_small_clouds() -> Recomputed:
     def ratio(name: str) -> float:
-        small = clouds(name, WRITTEN).drop(CLOUDS, errors="ignore")
-        large = clouds(name, WRITTEN, "one year")
+        small = clarifai.clouds(name, WRITTEN).drop(CLOUDS, errors="ignore")
+        large = clarifai.clouds(name, WRITTEN, "one year")
         return 100 * float(small.median() / large[large.index.isin(CLOUDS)].median())
 
-    return span(map(ratio, A100S))
+    return span(map(ratio, clarifai.A100S))
 
 
 def s3_hosted_cheaper() -> Recomputed:
@@ -238,11 +228,8 @@ def s3_weekly_growth() -> Recomputed:
 
 
 def s3_spike() -> Recomputed:
-    seen = [
-        fact(f"azure_week_{service}_{of}_peak_to_trough")
-        for service in ("code", "conversation")
-        for of in ("weekday", "weekend")
-    ]
+    days = product(("code", "conversation"), ("weekday", "weekend"))
+    seen = [fact(f"azure_week_{service}_{day}_peak_to_trough") for service, day in days]
     return span(seen, Condition("code completion on weekdays", max(seen)))
 
 
@@ -258,9 +245,11 @@ def _h100_over_a100(by: int) -> Recomputed:
     """By what a dollar buys, at every cloud that listed both in 2023 [%]; 0 arithmetic,
     1 bandwidth.
     """
-    new, old = (clouds(name, END_OF_2023) for name in (H100, A100))
+    new, old = (clarifai.clouds(name, clarifai.END_OF_2023) for name in (H100, A100))
     both = new.index.intersection(old.index)
-    return point(100 * median(price_ratios(H100, new[of], A100, old[of])[by] for of in both))
+    return point(
+        100 * median(clarifai.price_ratios(H100, new[of], A100, old[of])[by] for of in both)
+    )
 
 
 def _speedup(name: str, precision: str) -> float:
@@ -363,7 +352,7 @@ RECOMPUTED = {
     **dict.fromkeys(
         ("S3-rule-training", "S2-rule-training"), lambda: _rule(transformer.training_flop_per_token)
     ),
-    "S3-training-flop": lambda: point(training_flop()),
+    "S3-training-flop": lambda: point(gpt3.training_flop()),
     "S3-weights-fp32": lambda: point(_weights(GPT3, "FP32")),
     "S3-weights-fit": lambda: looked_up(accelerator(A100).require("memory_bytes")),
     "S3-training-memory": lambda: point(_weights(GPT3, "FP32", 4)),
@@ -391,7 +380,7 @@ RECOMPUTED = {
         transformer.training_flop_per_token(_forward(2048)) / _forward(2048)
     ),
     "S3-dataset-ratio": lambda: point(fact("gpt3_training_tokens") / fact("gpt3_prompt_tokens")),
-    "S3-billion-times": lambda: point(training_flop() / prompt_flop()),
+    "S3-billion-times": lambda: point(gpt3.training_flop() / gpt3.prompt_flop()),
     **dict.fromkeys(("S3-decades", "S2-gpt3-decades"), _decades),
     "S3-speed-bits": lambda: point(
         _peak() / _peak("fp32"),
@@ -404,7 +393,10 @@ RECOMPUTED = {
     "S3-usd-spread": lambda: point(stated("S3-usd-high") / stated("S3-usd-low"), internal=True),
     "S3-train-usd-top": lambda: looked_up(
         compute_usd(
-            training_flop(), fact("gpt3_v100_assumed_flops"), 1.0, fact("gpt3_v100_usd_per_hour")
+            gpt3.training_flop(),
+            fact("gpt3_v100_assumed_flops"),
+            1.0,
+            fact("gpt3_v100_usd_per_hour"),
         )
     ),
     "S3-700-watts": lambda: point(2 * accelerator(CARD).require("tdp_watts")),
@@ -420,17 +412,17 @@ RECOMPUTED = {
     "S3-kwh": lambda: looked_up(
         electricity_price("United States", sector).best for sector in ("data center", "commercial")
     ),
-    "S3-a100-spread": lambda: span(map(_apart, A100S)),
+    "S3-a100-spread": lambda: span(map(_apart, clarifai.A100S)),
     "S3-commitment-years": lambda: looked_up(table("commitment_ratios")["term_years"]),
     "S3-openai-price": lambda: looked_up(
         fact("davinci_usd_per_1000"), Origin("gpt-3.5-turbo, whose size was never published")
     ),
-    "S3-a10-price": lambda: point(_aws(A100S[0])[1] / _aws("A10G")[1]),
-    "S3-a10-work": lambda: span(price_ratios(*_aws(A100S[0]), *_aws("A10G"))[:2]),
+    "S3-a10-price": lambda: point(_aws(clarifai.A100S[0])[1] / _aws("A10G")[1]),
+    "S3-a10-work": lambda: span(clarifai.price_ratios(*_aws(clarifai.A100S[0]), *_aws("A10G"))[:2]),
     "S3-h100-training": lambda: _h100_over_a100(0),
     "S3-h100-generation": lambda: _h100_over_a100(1),
     "S3-int8": lambda: span(_speedup(name, "int8") for name in (A100, H100)),
     "S3-int2": lambda: span(_speedup(H100, "int8"), _speedup(A100, "int4")),
     "S3-bits-served": lambda: span(speedups("FP8")),
-    "S3-virtualization": lambda: point(virtual_overhead()),
+    "S3-virtualization": lambda: point(s4.virtual_overhead()),
 }

@@ -10,9 +10,14 @@ from dataclasses import dataclass
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.claims.documents import documents
-from scaleright.claims.entries import claim_of, finding_of, found_in_words
-from scaleright.claims.saying import interval, off
+from scaleright.claims.entries import (
+    claim_of,
+    documents,
+    finding_of,
+    found_in_words,
+    interval,
+    off,
+)
 from scaleright.claims.verdicts import HOLD, Finding
 from scaleright.names import one_of
 

@@ -29,7 +29,7 @@ from scaleright.chapters.vendor_claims.model import (
     traces,
 )
 from scaleright.claims.errors import of_two_steps
-from scaleright.claims.s2_serving import chips_left, saved_by
+from scaleright.claims.s2_serving import chips_left_apart, saved_by
 from scaleright.claims.s2_training import on_bus, run_of
 from scaleright.claims.verdicts import (
     Condition,
@@ -207,8 +207,7 @@ def s0_disaggregation() -> Recomputed:
     """Chips that reading prompts and writing answers apart saves [%], at the pace of the services
     and at twice it.
     """
-    paces = (0.05, 0.025)
-    return saved_by(*(chips_left(["disaggregation"], batch=None, tpot_s=of) for of in paces))
+    return saved_by(*map(chips_left_apart, (0.05, 0.025)))
 
 
 def s0_absorbs() -> Recomputed:

@@ -3,7 +3,7 @@ its 30 to 40 %.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -12,20 +12,17 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.costs.tokens import usd_per_million_tokens
-from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import search
-from scaleright.inference.demand import kinds, requests_of
 from scaleright.inference.deployment import Deployment
-from scaleright.inference.fleet import Service, groups
-from scaleright.inference.formats import resolved
-from scaleright.inference.ladder import CHANGES, SOFTWARE, Fleet, Ladder
+from scaleright.inference.fleet import groups_at_pace
+from scaleright.inference.ladder import CHANGES, DENSE, SOFTWARE, Fleet, Ladder, sparse_slowdowns
 from scaleright.inference.lengths import Speculation
-from scaleright.inference.levers import Rung, climb
+from scaleright.inference.slowdowns import slowdowns
 from scaleright.information import Choice, spread_between
 from scaleright.market import BEST, CheapestAccelerator, Hours, PaidHour
 from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity, evaluate, given, least, over
-from scaleright.quantity.graph import parameter
+from scaleright.quantity.graph import parameter, value_of
 
 SOURCE = "Clarifai's Inference Efficiency Ladder"
 SOURCE_SAVING = (0.30, 0.40)
@@ -217,128 +214,49 @@ def by_allowed_loss(ladder: Ladder, allowed: Sequence[float]) -> pd.DataFrame:
     return pd.DataFrame({"allowed loss": losses, "levers": lists, "loss": loss, "saved": saved})
 
 
-def service_of(case: Any, accelerator: str = "") -> Service:
-    """The service of a chapter's case, as plain numbers, on the accelerator that it names or on
-    another one.
-    """
-    batches = {"one at a time": 1, "static": case.static_batch}
-    shared = ("requests_per_s", "peak_to_mean", "together", "services", "variants")
-    shared += ("prefix_share", "repeated_share")
-    shape, chip = catalog.model(case.model), catalog.accelerator(accelerator or case.accelerator)
-    return Service(
-        Deployment(
-            shape,
-            chip,
-            resolved(shape, chip, case.precision),
-            software=SOFTWARE,
-            kv_precision="BF16",
-        ),
-        requests_of(case.traffic, case.input_tokens, case.output_tokens),
-        batch=batches.get(case.batching),
-        tpot_s=case.tpot_ms / 1e3,
-        ttft_s=case.ttft_s,
-        long_tokens=case.input_tokens * kinds()[case.traffic]["long_over_mean"],
-        smaller=catalog.model(case.smaller),
-        **{name: getattr(case, name) for name in shared},
-    )
-
-
-def _servable(service: Service) -> bool:
-    try:
-        groups(service)
-    except (LookupError, ValueError):
-        return False
-    return True
-
-
 @search
-def beyond_the_ladder(
-    service: Service, allowed_loss: float, paces_ms: Sequence[float] = (20, 50, 200)
-) -> pd.DataFrame:
+def beyond_the_ladder(ladder: Ladder, paces_ms: Sequence[float] = (20, 50, 200)) -> pd.DataFrame:
     """What two levers that Clarifai leaves out save on top of its ladder, at ten times the
-    requests.
+    requests of the case.
 
     paces_ms : most time between two tokens, a column each [ms]
 
     Columns: lever, and for each pace the share of the fleet that it saves [1], or why it is not
     taken.
     """
-    names = [name for levers in rungs_of_source().values() for name in levers]
-    rungs = names if _servable(service) else []
-    top = climb(service, rungs, allowed_loss)[-1].service if rungs else service
-    top = replace(top, draft=Speculation(3, 0.6), requests_per_s=10 * service.requests_per_s)
-    top = replace(top, ttft_s=None)  # prompts of their own chips wait otherwise
-    rows = []
-    for name in ("speculative decoding", "disaggregation"):
-        rows.append({"lever": name})
-        for pace in paces_ms:
-            try:
-                alone, after = climb(replace(top, tpot_s=pace / 1e3), [name], 1.0)
-            except (LookupError, ValueError):
-                rows[-1][f"{pace:g} ms a token"] = "out of reach"
-                continue
-            saved = f"{100 * (1 - after.chips / alone.chips):.2g} %"
-            rows[-1][f"{pace:g} ms a token"] = after.why or saved
+    state = {of: value_of(it) for of, it in ladder.steps[-1].state.items()}
+    fleet = replace(ladder.fleet, **_known(ladder.fleet))
+    fleet = replace(fleet, requests_per_s=10 * fleet.requests_per_s)
+    load = replace(fleet.load, **_known(fleet.load) | {"cached_share": state["cached"]})
+    engine = Deployment(
+        catalog.model(state["model"]),
+        catalog.accelerator(fleet.accelerator),
+        state["form"],
+        software=SOFTWARE,
+        kv_precision=state["cache"],
+    )
+    slow = slowdowns(engine) if state["products"] == DENSE else sparse_slowdowns(engine)
+    guessed = replace(load, speculation=Speculation(3, 0.6))
+    changed = {"speculative decoding": (guessed, False), "disaggregation": (load, True)}
+    rows = [{"lever": name} for name in changed]
+    for pace in paces_ms:
+        shared = engine, pace / 1e3, slow
+        before = groups_at_pace(*shared, load)
+        for row, (asked, apart) in zip(rows, changed.values(), strict=True):
+            after = groups_at_pace(*shared, asked, apart) if before else []
+            left = [fleet.chips(groups, state) for groups in (before, after) if groups]
+            row[f"{pace:g} ms a token"] = _saved(*left) if after else "out of reach"
     return pd.DataFrame(rows)
 
 
-def taken(rungs: list[Rung]) -> list[str]:
-    """Names of the levers that were taken on the way up."""
-    return [rung.name for rung in rungs[1:] if not rung.why]
+def _known(of: Any) -> dict[str, Any]:
+    """The fields of a dataclass of quantities at the case."""
+    return {field.name: value_of(getattr(of, field.name)) for field in fields(of)}
 
 
-def inference_ladder(service: Service, allowed_loss: float = 0.01) -> Verdict:
-    """What the ladder saves for a service, rung by rung, and which rungs it cannot take.
-
-    Parameters
-    ----------
-    service : as it is served today
-    allowed_loss : most that published losses of quality may add up to [1]; Clarifai says 1 %
-
-    Raises
-    ------
-    ValueError : no fleet of this kind can serve the load (see `inference.fleet.groups`).
-
-    >>> from scaleright.inference.deployment import Deployment
-    >>> from scaleright.inference.lengths import Load
-    >>> chip, model = catalog.accelerator("H100 SXM"), catalog.model("Llama-3.1-8B")
-    >>> service = Service(Deployment(model, chip, software="vLLM 0.17.0"), Load(1000, 200), 50.0,
-    ...     peak_to_mean=2.0)
-    >>> inference_ladder(service).source
-    "Clarifai's Inference Efficiency Ladder"
-    """
-    by_rung = rungs_of_source()
-    rungs = climb(service, [name for names in by_rung.values() for name in names], allowed_loss)
-    at = {rung.name: rung for rung in rungs}
-    start, end, before = rungs[0].chips, rungs[-1].chips, rungs[0].chips
-    saving, reasons, numbers = 1 - end / start, [], {}
-    for title, names in by_rung.items():
-        after = at[names[-1]].chips
-        reasons.append(
-            f"{title}: {_percent(1 - after / before)}"
-            + "".join(f"; {name}: {at[name].why}" for name in names if at[name].why)
-        )
-        numbers[title], before = (1 - after / before, "1"), after
-    numbers |= {
-        "saving": (saving, "1"),
-        "chips today": (start, "chip"),
-        "chips then": (end, "chip"),
-    }
-    what = (
-        f"{_percent(saving)} of the fleet: {start:,.0f} {service.deployment.chip.name} become"
-        f" {end:,.0f}"
-    )
-    low, high = SOURCE_SAVING
-    return Verdict(
-        "What does the ladder save?",
-        what,
-        tuple(reasons),
-        numbers,
-        SOURCE,
-        f"{100 * low:.0f} to {_percent(high)} together",
-        as_promised(saving),
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+def _saved(before: float, after: float) -> str:
+    if after < before:
+        return f"{100 * (1 - after / before):.2g} %"
+    if after == before:
+        return "saves nothing here"
+    return f"takes {100 * (after / before - 1):.0f} % more chips here"

@@ -6,28 +6,20 @@ requests that it serves while tokens keep their pace.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from scaleright.architecture import Transformer
 from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, SHARE, closed_form, search
-from scaleright.inference.curves import Curve, curves
-from scaleright.inference.day import longer_read_s, unhurried_s
-from scaleright.inference.deployment import Deployment, check, shared_by
+from scaleright.inference.deployment import Deployment
 from scaleright.inference.disaggregation import disaggregated
-from scaleright.inference.lengths import Load, Speculation
-from scaleright.inference.memory import largest_batch
-from scaleright.inference.nodes import engines_like, fastest, static_rate
-from scaleright.inference.phases import step_seconds
+from scaleright.inference.lengths import Load
+from scaleright.inference.nodes import engines_like
 from scaleright.inference.serving import slots, steady
-from scaleright.inference.slowdowns import slowdowns as stored
 from scaleright.inference.splits import as_one, reader_like, reads_apart
 from scaleright.ops import ceil, maximum, sqrt, where
 from scaleright.order import noiseless
-from scaleright.order_statistics import largest_score
 
 SEATS = 2.0 ** np.arange(0, 12.5, 0.5)
 RACK_SEATS = 2.0 ** np.arange(0, 15.5, 0.5)
@@ -104,6 +96,8 @@ def whole_groups(
     """
     least, group, served = math.inf, math.nan, math.nan
     for of, most in groups:
+        if any(isinstance(it, float) and not it > 0 for it in (of, most)):  # known to serve nothing
+            continue
         size = fleet_chips(demand, most, of, peak_to_mean, together, streams, pools)
         fewer = where(most > 0, size, math.inf) < least
         least = where(fewer, size, least)
@@ -112,196 +106,42 @@ def whole_groups(
     return WholeGroups(chips, group, served)
 
 
-@dataclass(frozen=True)
-class Service:
-    """How a model is served to several streams of requests, and what could be made of it.
-
-    Attributes
-    ----------
-    deployment, load : what serves what; the degrees of the deployment are chosen anew
-    requests_per_s : mean demand over all streams [1/s]
-    peak_to_mean : of one stream [1]; together : correlation of the streams [1]
-    services, variants : applications, and fine-tuned variants of the model that each uses; their
-        product is the streams [1]
-    batch : requests of a static batch, which ends with its longest answer; None where each leaves
-        when it is done (continuous) [1]
-    tpot_s : most time of a token, None for any [s]
-    ttft_s, long_tokens : within which nineteen of twenty requests have their first token, None for
-        any [s], and the prompt than which one in twenty is longer [token]
-    pooled, adapters, answers_cached : whether services share a fleet; variants are adapters to one
-        model; known answers are reused
-    split : whether prompts are read by groups of their own, as for a rack they always are
-    matmul_speedup : of products with weights, by sparsity [1]
-    prefix_share, repeated_share : of prompts' tokens found in a cache; of requests whose answer is
-        [1]
-    smaller, draft : a smaller model that would do; a draft for speculative decoding
-    """
-
-    deployment: Deployment
-    load: Load
-    requests_per_s: Any
-    peak_to_mean: Any = 1.0
-    together: Any = 0.0
-    services: Any = 1
-    variants: Any = 1
-    batch: int | None = None
-    tpot_s: Any = None
-    ttft_s: Any = None
-    long_tokens: Any = 0.0
-    pooled: bool = False
-    adapters: bool = False
-    answers_cached: bool = False
-    split: bool = False
-    matmul_speedup: float = 1.0
-    prefix_share: Any = 0.0
-    repeated_share: Any = 0.0
-    smaller: Transformer | None = None
-    draft: Speculation | None = None
-
-    @property
-    def sharing(self) -> dict[str, Any]:
-        """Streams of a pool and pools, as `fleet_chips` takes them; numbers or quantities."""
-        streams = (1 + (self.services - 1) * self.pooled) * (
-            1 + (self.variants - 1) * self.adapters
-        )
-        return {"streams": streams, "pools": self.services * self.variants / streams}
-
-    @property
-    def demand(self) -> Any:
-        """Requests per second that the model has to answer [1/s]."""
-        return self.requests_per_s * (1 - self.repeated_share * self.answers_cached)
-
-    @property
-    def slowdowns(self) -> dict[str, float]:
-        """Those of the deployment, products with weights sped up by sparsity."""
-        found = stored(self.deployment)
-        return {**found, "matmul": found["matmul"] / self.matmul_speedup}
-
-
-def _static(service: Service, deployment: Deployment) -> tuple[Any, Any]:
-    """Requests per second and time of a token where a batch takes its prompts together, then steps
-    until its longest answer ends.
-
-    Lengths are lognormal.
-    """
-    load, batch = service.load, service.batch
-    assert batch is not None  # else requests are not served in batches
-    score, variance = largest_score(float(batch)), np.log(1 + load.output_cv**2)
-    longest = load.output_tokens * (
-        np.exp(score * np.sqrt(variance) - variance / 2) if batch > 1 else 1.0
-    )
-    held = np.minimum(batch, largest_batch(deployment, load.input_tokens + longest))
-    prompts = step_seconds(
-        deployment,
-        0.0,
-        0.0,
-        held * load.new_tokens,
-        load.prompt_context,
-        slowdowns=service.slowdowns,
-    ).total
-    token = step_seconds(
-        deployment, held, load.input_tokens + longest / 2, slowdowns=service.slowdowns
-    ).total
-    return held / (prompts + (longest - 1) * token), token
-
-
 @search
-def groups(
-    service: Service, among: Sequence[Deployment] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Chips of each possible group, and the requests per second that it serves at most while tokens
-    keep their pace.
+def groups_at_pace(
+    deployment: Deployment,
+    tpot_s: float,
+    slowdowns: Mapping[str, float],
+    load: Load,
+    apart: bool = False,
+) -> list[tuple[float, float]]:
+    """Chips of each of the `nodes.engines_like` a deployment, and the requests per second that it
+    serves at most while tokens come within `tpot_s`, by the steps themselves: for loads with a
+    draft, and for prompts read by groups of their own, which `curves` lack. None keeps a pace that
+    is out of reach.
 
-    among : engines of which a group may be made; by default `nodes.engines`
+    apart : whether groups of their own read prompts for all engines, as for a rack they always do
 
-    Raises
-    ------
-    ValueError : the model fits on no group, or none keeps the pace; the best is named.
+    >>> from scaleright import catalog
+    >>> one = Deployment(catalog.model("Llama-3.1-70B"), catalog.accelerator("H100 SXM"), "FP8")
+    >>> [chips for chips, _ in groups_at_pace(one, 0.05, {}, Load(1000, 200))]
+    [2.0, 4.0, 8.0]
+    >>> groups_at_pace(one, 1e-4, {}, Load(1000, 200))
+    []
     """
-    load = service.load
-    check(replace(service.deployment, tensor=1, expert=1))
-    found = engines_like(service.deployment) if among is None else among
-    found = [d for d in found if slots(d, load) >= 1]
-    if not found:
-        steady(shared_by(service.deployment, 8), load)  # says why not
-        raise ValueError(f"{service.deployment.model.name}: no engine holds such requests")
-    points, limit_s = _points(service, found), service.tpot_s or np.inf
-    best = [_best(*at, limit_s=limit_s) for at in points]
-    size, served, kept = map(np.concatenate, zip(*best, strict=True))
-    early = kept & _early(service, found)
-    kept = early if early.any() else kept
-    if not kept.any():
-        of = service.deployment
-        raise ValueError(
-            f"tpot_s = {service.tpot_s:g}: {of.model.name} in {of.precision} on {of.chip.name}"
-            f" needs {min(pace.min() for *_, pace in points):.3g} at least"
-        )
-    return size[kept].astype(float), served[kept]
-
-
-@search
-def on_time(service: Service) -> bool:
-    """Whether a group keeps the pace and the promise of the first token, if there is one."""
-    if service.ttft_s is None:
-        return True
-    found = [d for d in engines_like(service.deployment) if slots(d, service.load) >= 1]
-    limit_s = service.tpot_s or np.inf
-    kept = [_best(*at, limit_s=limit_s)[-1] for at in _points(service, found)]
-    return bool((np.concatenate(kept) & _early(service, found)).any())
-
-
-def _early(service: Service, found: Sequence[Deployment]) -> np.ndarray:
-    """Whether engines promise a first token in time, in the order of `_points`."""
-    if service.ttft_s is None:
-        return np.ones(len(found), bool)
-    load, tpot_s, long = service.load, service.tpot_s or np.inf, service.long_tokens
-    if service.batch is None:
-        found = sorted(found, key=reads_apart)
-
-    def first_s(one: Curve) -> float:
-        if service.batch is not None:
-            waits_s = static_rate(one, load, service.batch, tpot_s)[1]
-            return waits_s + longer_read_s(one, load, long)
-        at = one.at(fastest([one], load, tpot_s).batch, load)
-        return unhurried_s(one, at, load, long)
-
-    return np.array([first_s(one) <= service.ttft_s for one in curves(found, service.slowdowns)])
-
-
-def _points(service: Service, found: Sequence[Deployment]) -> list[Any]:
-    """Chips, requests per second and time of a token of engines, a row for each, at some numbers of
-    sequences: of those that read prompts, and of those for which others do.
-    """
-    load, slow = service.load, service.slowdowns
-    if service.batch is not None:
-        d = as_one(found)
-        return [np.broadcast_arrays(d.chips, *_static(service, d))]
-    own = [d for d in found if not (service.split or reads_apart(d))]
-    served = [d for d in found if service.split or reads_apart(d)]
-    readers = [reader_like(d) if reads_apart(d) else d for d in served]
+    found = [d for d in engines_like(deployment) if slots(d, load) >= 1]
+    own = [d for d in found if not (apart or reads_apart(d))]
+    served = [d for d in found if apart or reads_apart(d)]
     every = []
     if own:
-        every.append(steady(as_one(own), load, SEATS, slow))
+        every.append(steady(as_one(own), load, SEATS, slowdowns))
     if served:
         seats = RACK_SEATS if any(map(reads_apart, served)) else SEATS
-        every.append(disaggregated(as_one(readers), as_one(served), load, seats, slow))
-    return [np.broadcast_arrays(at.chips, at.requests_per_s, at.tpot_s) for at in every]
-
-
-def _best(size: Any, served: Any, pace: Any, limit_s: float) -> tuple[Any, Any, Any]:
-    """Chips and requests per second of each group where a chip serves most of those within a time
-    of a token, and whether any is.
-    """
-    each = np.where(pace <= limit_s, served / size, 0.0)
-    most = noiseless(each).argmax(axis=1)[:, None]
-    size, served, pace = (
-        np.take_along_axis(value, most, axis=1)[:, 0] for value in (size, served, pace)
-    )
-    return size, served, pace <= limit_s
-
-
-@search
-def chips(service: Service, sizes: np.ndarray, served: np.ndarray) -> float:
-    """Chips of the smallest fleet, of groups as `groups` finds them [1]."""
-    peak = service.peak_to_mean, service.together
-    return float(np.min(fleet_chips(service.demand, served, sizes, *peak, **service.sharing)))
+        readers = as_one([reader_like(d) if reads_apart(d) else d for d in served])
+        every.append(disaggregated(readers, as_one(served), load, seats, slowdowns))
+    groups = []
+    for at in every:
+        size, rate, pace = np.broadcast_arrays(at.chips, at.requests_per_s, at.tpot_s)
+        each = noiseless(np.where(pace <= tpot_s, rate / size, 0.0))
+        rows = zip(size, rate, each, each.argmax(axis=1), strict=True)
+        groups += [(float(n[most]), float(of[most])) for n, of, by, most in rows if by[most] > 0]
+    return groups

@@ -1,8 +1,9 @@
 """The levers on the cost of serving one after the other, as quantities: which are taken, and what
 fleet is left, follow every input.
 
-It climbs as `levers.climb` does, on curves that a page can carry, where that searches the model of
-serving itself.
+What a lever saves depends on what was done before it: a group that stands half empty costs no less
+when its model is made faster, and one that waits for the longest answer of a batch gains less from
+a cached prompt.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import factorial
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
@@ -26,7 +28,6 @@ from scaleright.inference.engine_tables import apart_places, curve_at
 from scaleright.inference.fleet import whole_groups
 from scaleright.inference.formats import FORMATS, NO_FORMAT, Formats, offered, quality_loss
 from scaleright.inference.lengths import Load
-from scaleright.inference.levers import by_order, can_be_sparse
 from scaleright.inference.nodes import engines_like, fastest, static_rate
 from scaleright.inference.slowdowns import borrowed, slowdowns
 from scaleright.ops import where
@@ -38,6 +39,20 @@ from scaleright.transformer import bytes_per_parameter, parameters
 # format in which the levers leave it
 
 
+@lookup
+def can_be_sparse(deployment: Deployment) -> bool:
+    """Whether the chip has sparse tensor cores, as NVIDIA's have since 2020, and engines have
+    kernels for the model.
+    """
+    chip = deployment.chip
+    return (
+        chip.vendor == "NVIDIA"
+        and chip.released is not None
+        and chip.released.year >= 2020
+        and not deployment.model.experts
+    )
+
+
 SOFTWARE = "vLLM 0.17.0"
 STEPS = ("decoding", "reading", "grouped", "each_s", "reader_s")
 """Columns of a curve that depend on how weights are stored and multiplied."""
@@ -47,6 +62,13 @@ CACHE = (
 )
 """Columns that depend on what sequences keep, and on the chips of the engine."""
 DENSE, SPARSE = "dense", "2:4"
+
+
+@lookup
+def sparse_slowdowns(deployment: Deployment) -> dict[str, float]:
+    """The `slowdowns` of a deployment whose products with weights skip two of four."""
+    slow = slowdowns(deployment)
+    return {**slow, "matmul": slow["matmul"] / fact("sparse_throughput_ratio")}
 
 
 @lookup
@@ -117,9 +139,7 @@ def group_rows(
         steps[*key, DENSE] = _row(plain, STEPS, most, apart)
         cache[*key, "BF16"] = _row(plain, CACHE, most, apart)
         if can_be_sparse(one):
-            slow = slowdowns(one)
-            slow = {**slow, "matmul": slow["matmul"] / fact("sparse_throughput_ratio")}
-            steps[*key, SPARSE] = _row(curves(group, slow), STEPS, most, apart)
+            steps[*key, SPARSE] = _row(curves(group, sparse_slowdowns(one)), STEPS, most, apart)
         if "fp8" in one.chip.dense:
             kept = curves([replace(d, kv_precision="FP8") for d in group])
             cache[*key, "FP8"] = _row(kept, CACHE, most, apart)
@@ -149,6 +169,9 @@ _GROUPS = {
 }
 """What tells groups of chips apart; all else is a matter of the fleet."""
 
+STATE = ("adapters", "answers", "pooled")
+"""What of a state is a matter of the fleet."""
+
 
 @dataclass(frozen=True)
 class Fleet:
@@ -160,8 +183,12 @@ class Fleet:
         nineteen of twenty requests have their first token [s]
     continuous, batch : whether a request joins when another leaves [truth value]; if not, requests
         of a batch [1]
-    requests_per_s, peak_to_mean, together, services, variants, prefix_share, repeated_share : as
-        in `fleet.Service`
+    requests_per_s : mean demand over all streams [1/s]
+    peak_to_mean, together : of one stream, and the correlation of the streams [1]
+    services, variants : applications, and fine-tuned variants of the model that each uses; their
+        product is the streams [1]
+    prefix_share, repeated_share : of prompts' tokens found in a cache; of requests whose answer is
+        [1]
     allowed_loss : most that published losses of quality may add up to [1]
     """
 
@@ -201,7 +228,7 @@ class Fleet:
         """Chips of the smallest fleet of whole groups [1]; NaN where none serves any.
 
         served : chips of each group [1], and the requests that it serves at most [1/s]
-        state : adapters, answers, pooled: 1 where variants are adapters to one model, known answers
+        state : `STATE`: 1 where variants are adapters to one model, known answers
             are used again, services share a fleet; else 0
         """
         services, variants = self.services - 1, self.variants - 1
@@ -359,6 +386,50 @@ class Levers:
         return choose(self.losses, name, state["model"], self.of.accelerator).loss
 
 
+_SAVED = ["first", "last", "least", "most", "credit"]
+
+
+@lookup
+def by_order(names: Sequence[str], size: np.ndarray) -> pd.DataFrame:
+    """What each lever saves by when it is taken: over all orders of the levers at once.
+
+    Parameters
+    ----------
+    names : of levers
+    size : the fleet by whether each lever is taken, an axis of two for each [1]
+
+    Returns
+    -------
+    frame indexed by lever: first (alone), last (after all others), least and most over all orders
+    [share of the fleet before it], and credit, its mean share of the whole saving on a ratio scale
+    (the Shapley value of the logarithm), which add up to 1
+
+    Source: [shapley1953].
+
+    >>> found = by_order(["half", "third"], np.array([[60.0, 40.0], [30.0, 20.0]]))
+    >>> found["first"].round(3).to_list(), found["credit"].round(3).to_list()
+    ([0.5, 0.333], [0.631, 0.369])
+    """
+    if not (count := len(names)):
+        return pd.DataFrame(columns=_SAVED, dtype=float).rename_axis("lever")
+    others = np.indices((2,) * (count - 1)).sum(axis=0) if count > 1 else np.zeros(())
+    weight = np.vectorize(lambda k: factorial(k) * factorial(count - 1 - k) / factorial(count))(
+        others.astype(int)
+    )
+    rows, whole = {}, np.log(size.flat[0] / size.flat[-1])
+    for axis, name in enumerate(names):
+        without, taken = np.moveaxis(size, axis, 0)
+        saved = 1 - taken / without
+        rows[name] = {
+            "first": saved.flat[0],
+            "last": saved.flat[-1],
+            "least": saved.min(),
+            "most": saved.max(),
+            "credit": float((weight * np.log(without / taken)).sum() / whole) if whole else 0.0,
+        }
+    return pd.DataFrame(rows, index=_SAVED).T.rename_axis("lever")
+
+
 @dataclass(frozen=True)
 class Step:
     """A lever on the way up; the first is the service as it is, "today".
@@ -431,7 +502,7 @@ class Ladder:
         self.form, pair = weights.precision, choose(self.levers.pairs, of.model, of.accelerator)
         self.today = {"model": of.model, "form": self.form, "products": DENSE, "cache": "BF16"}
         self.today |= {"cached": 0.0, "continuous": of.continuous}
-        self.today |= dict.fromkeys(("adapters", "answers", "pooled"), 0.0)
+        self.today |= dict.fromkeys(STATE, 0.0)
         self.today = self._known(self.today)
         key, self.context = (of.model, of.accelerator, self.form), pair.context
         lent = choose(self.levers.lent, *key, otherwise=NO_FORMAT)

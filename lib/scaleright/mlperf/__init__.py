@@ -3,20 +3,33 @@
 A value per accelerator is derived by this book; it is not an official MLPerf metric.
 """
 
-from scaleright.mlperf.best_runs import records
-from scaleright.mlperf.compare import (
+from scaleright.mlperf.comparison import (
     LABEL,
+    METRICS,
     RATES,
     STATISTICS,
     drift,
+    gain,
+    generation_gains,
     matched,
-    per_chip,
+    power_efficiency,
+    range_test,
+    server_to_offline,
+    size_scaling,
+    software_gains,
     submissions,
     summary,
 )
-from scaleright.mlperf.gains import METRICS, Gain, gain, generation_gains, range_test
-from scaleright.mlperf.pairs import ANY, BEFORE, NEWEST, taken
-from scaleright.mlperf.records import record
+from scaleright.mlperf.head_to_head import (
+    ANY,
+    BEFORE,
+    NEWEST,
+    Bench,
+    HeadToHead,
+    questions,
+    taken,
+    vendors,
+)
 from scaleright.mlperf.results import (
     FLAGS,
     ROUNDS,
@@ -31,6 +44,8 @@ from scaleright.mlperf.training import (
     benchmark_results,
     implied_mfu,
     pretraining_share,
+    record,
+    records,
     rented,
     run_chip_hours,
     run_cost_usd,
@@ -39,10 +54,3 @@ from scaleright.mlperf.training import (
     training_gains,
     training_results,
 )
-from scaleright.mlperf.trends import (
-    power_efficiency,
-    server_to_offline,
-    size_scaling,
-    software_gains,
-)
-from scaleright.mlperf.versus import Bench, Versus, questions, vendors

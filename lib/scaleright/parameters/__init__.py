@@ -21,8 +21,8 @@ feed the command line, the reader's table, a chart's slider and, inside the chap
 papermill's own inspection reads the same lines (all but those with `| None`, which its pattern
 lacks).
 
-`declaration` reads the lines, `parameter` takes one value, `rules` know what goes together, `case`
-checks and holds a reader's values.
+`declaration` reads the lines and takes one value, `case` checks and holds a reader's values,
+`own_models` are models of the reader's own.
 """
 
 from scaleright.parameters.case import (
@@ -31,6 +31,8 @@ from scaleright.parameters.case import (
     ParameterError,
     accepted,
     case,
+    impossible,
+    read_grid,
     refusal,
     rows,
     supplied,
@@ -41,9 +43,11 @@ from scaleright.parameters.declaration import (
     FORM,
     DeclarationError,
     Declared,
+    Parameter,
+    known_rules,
     parse,
+    show,
 )
-from scaleright.parameters.parameter import Parameter, show
 
 __all__ = [
     "COLUMNS",
@@ -55,7 +59,10 @@ __all__ = [
     "ParameterError",
     "accepted",
     "case",
+    "impossible",
+    "known_rules",
     "parse",
+    "read_grid",
     "refusal",
     "rows",
     "show",

@@ -11,7 +11,7 @@ from scaleright.files import file_type
 from scaleright.names import brief
 
 if TYPE_CHECKING:
-    from scaleright.parameters.parameter import Parameter
+    from scaleright.parameters.declaration import Parameter
 
 _SUFFIXES = (".json", ".toml", ".yaml", ".yml")
 """Those of `catalog.SUFFIXES`, which takes long to import."""

@@ -1,10 +1,10 @@
 """The press: chapters in, a published book out.
 
 `parameters` reads a chapter's parameter lines, `scenarios` the named cases of chapters, `execute`
-runs both by a `pool` of processes, each a `worker` with `kernels` that start `warm`, `staleness`
-decides which need it, `pages`, `pictures`, `downloads` and `status` make of the results what a
-reader sees, `site` renders and swaps, `notebooks` keeps the stored notebooks; `processes` sees to
-it that nothing outlives a build. This module holds what they share: where things lie in a book.
+makes notebooks of both that a `pool` of processes runs, each by a `worker`, `staleness`
+decides which need it, `pages`, `pictures`, `start` and `status` make of the results what a reader
+sees, `site` renders and swaps, `build` does all of it; `processes` sees to it that nothing outlives
+a build. This module holds what they share: where things lie in a book.
 """
 
 from __future__ import annotations

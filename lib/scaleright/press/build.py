@@ -10,12 +10,52 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from scaleright import REMEMBERED
-from scaleright.press import Book, PressError, checks, notebooks, site
+from scaleright.files import write_whole
+from scaleright.press import Book, PressError, contents, site
 from scaleright.press.execute import Job
 from scaleright.press.pool import pooled
+from scaleright.press.processes import environment
 from scaleright.press.scenarios import Scenario
 from scaleright.press.scenarios import jobs as checked
 from scaleright.press.staleness import Inputs, reasons, states
+
+
+def outdated(book: Book) -> list[str]:
+    """Chapters whose stored notebook is not the one that was last executed, and stored ones without
+    a chapter.
+    """
+    chapters = book.chapters()
+    differing = [
+        c
+        for c in chapters
+        if not book.notebook(c).is_file()
+        or book.notebook(c).read_bytes() != book.executed(c).read_bytes()
+    ]
+    return sorted(
+        differing
+        + [
+            path.stem
+            for path in (book.root / "notebooks").glob("*.ipynb")
+            if path.stem not in chapters
+        ]
+    )
+
+
+def store_executed(book: Book) -> list[str]:
+    """Store the executed chapters; a stored notebook whose chapter is gone is deleted.
+
+    Returns
+    -------
+    Names of the notebooks that changed.
+    """
+    changed = outdated(book)
+    for name in changed:
+        if name in book.chapters():
+            write_whole(book.notebook(name), book.executed(name).read_bytes())
+        else:
+            book.notebook(name).unlink()
+    return changed
+
 
 Say = Callable[[str], object]
 """Takes a line for the person who waits."""
@@ -38,8 +78,8 @@ def publish(book: Book, jobs: int | None, force: bool, say: Say) -> None:
         if changed := force or bool(stale) or not site.current(book):
             with _remembering(inputs, anew=force):
                 changed = _renewed(inputs, chapters, scenarios, jobs, say, force)
-        if outdated := notebooks.outdated(book):
-            say(f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)")
+        if differing := outdated(book):
+            say(f"stored notebooks out of date: {', '.join(differing)} (make notebooks)")
         done = "built" if stale or changed else "nothing changed"
         say(f"{done}: {book.build / 'html' / 'index.html'}")
 
@@ -74,11 +114,11 @@ def store(book: Book, jobs: int | None, check: bool, say: Say) -> None:
         inputs = Inputs(book)
         with _remembering(inputs):
             _run(inputs, inputs.stale(), None, jobs, say)
-        if check and (outdated := notebooks.outdated(book)):
+        if check and (differing := outdated(book)):
             raise PressError(
-                f"stored notebooks out of date: {', '.join(outdated)} (make notebooks)"
+                f"stored notebooks out of date: {', '.join(differing)} (make notebooks)"
             )
-        stored = [] if check else notebooks.store(book)
+        stored = [] if check else store_executed(book)
     say(f"stored: {', '.join(stored)}" if stored else "stored notebooks are up to date")
 
 
@@ -94,14 +134,8 @@ def _remembering(inputs: Inputs, anew: bool = False) -> Iterator[None]:
         if other not in kept:
             shutil.rmtree(other, ignore_errors=True)
     inputs.remembered()
-    before = os.environ.get(REMEMBERED)
-    os.environ[REMEMBERED] = str(folder)
-    try:
+    with environment(**{REMEMBERED: str(folder)}):
         yield
-    finally:
-        del os.environ[REMEMBERED]
-        if before is not None:
-            os.environ[REMEMBERED] = before
 
 
 def _run(
@@ -118,7 +152,7 @@ def _run(
     if scenarios is not None and inputs.scenarios:
         known, what = known + len(inputs.scenarios), "chapters and scenarios"
     scenarios = scenarios or []
-    checks.check(book, sorted({*chapters, *(scenario.chapter for scenario in scenarios)}))
+    contents.check(book, sorted({*chapters, *(scenario.chapter for scenario in scenarios)}))
     stale = len(chapters) + len(scenarios)
     why = {Job(of).label: inputs.why(of) for of in chapters}
     why |= {

@@ -15,7 +15,7 @@ from typing import Any
 
 from scaleright.parameters import Case, Declared, supplied
 from scaleright.press import Book
-from scaleright.press.execute import ChapterError, place_of, said, short
+from scaleright.press.execute import CellError, ChapterError, place_of, said, short
 from scaleright.press.texts import Code, code_cells
 
 Show = Callable[[Any], object]
@@ -55,12 +55,19 @@ def run_cells(
 def _displaying(show: Show | None) -> Callable[..., None]:
     """The function `display` of a notebook."""
 
-    def display(*shown: Any, **_: Any) -> None:
+    def display(*shown: Any, raw: bool = False, **_: Any) -> None:
         if show is not None:
             for value in shown:
-                show(value)
+                show(_Raw(value) if raw else value)
 
     return display
+
+
+class _Raw(dict[str, Any]):
+    """What is shown as it is, by MIME type."""
+
+    def _repr_mimebundle_(self) -> Mapping[str, Any]:
+        return self
 
 
 def to_answer(book: Book, chapter: str) -> tuple[Code, ...]:
@@ -86,23 +93,38 @@ def answer(
     ChapterError : a cell failed or wrote to stderr, or the answer shows nothing; names the cell.
     """
     case = Case(declared, {of.name: of.default for of in declared} | dict(values))
-    names = {} if names is None else names
-    cells = to_answer(book, chapter)
-    outputs: list[dict[str, Any]] = []
-    for cell in cells:
-        answers = cell is cells[-1]
-        outputs = _outputs(chapter, cell, case, names, answers)
-    if cells and not outputs:
-        raise ChapterError(
-            f"{chapter}: {place_of(cell.number, cell.source)} is tagged as the answer and shows"
-            " nothing"
-        )
-    return said(outputs)
+    try:
+        return said(shown(to_answer(book, chapter), case, {} if names is None else names))
+    except CellError as error:
+        raise ChapterError(f"{chapter}: {error}") from error.__cause__
 
 
-def _outputs(
-    chapter: str, cell: Code, case: Case, names: dict[str, Any], shows: bool
+def shown(
+    cells: Iterable[Code],
+    case: Case,
+    names: dict[str, Any],
+    begin: Callable[[int], object] = lambda number: None,
 ) -> list[dict[str, Any]]:
+    """What the last of these cells, the one that answers, shows, as a notebook holds it; none of no
+    cells.
+
+    begin : takes the number of each cell before it runs
+
+    Raises
+    ------
+    CellError : a cell failed or wrote to stderr, or the answer shows nothing; names the cell.
+    """
+    cells, outputs = tuple(cells), list[dict[str, Any]]()
+    for cell in cells:
+        begin(cell.number)
+        outputs = _outputs(cell, case, names, cell is cells[-1])
+    if cells and not outputs:
+        place = place_of(cells[-1].number, cells[-1].source)
+        raise CellError(f"{place} is tagged as the answer and shows nothing")
+    return outputs
+
+
+def _outputs(cell: Code, case: Case, names: dict[str, Any], shows: bool) -> list[dict[str, Any]]:
     """Run a cell, and what it shows as a notebook holds it."""
     outputs: list[dict[str, Any]] = []
     printed, complaints = io.StringIO(), io.StringIO()
@@ -116,18 +138,15 @@ def _outputs(
         keep_printed()
         outputs.append({"data": _bundle(value)})
 
+    place = place_of(cell.number, cell.source)
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(complaints):
             run_cells([cell], case, show if shows else None, names)
     except Exception as error:
-        place = place_of(cell.number, cell.source)
-        raise ChapterError(
-            f"{chapter}: {place}: {type(error).__name__}: {short(str(error))}"
-        ) from error
+        raise CellError(f"{place}: {type(error).__name__}: {short(str(error))}") from error
     keep_printed()
     if complaint := complaints.getvalue().strip():
-        place = place_of(cell.number, cell.source)
-        raise ChapterError(f"{chapter}: {place} wrote to stderr: {short(complaint)}")
+        raise CellError(f"{place} wrote to stderr: {short(complaint)}")
     return outputs
 
 

@@ -1,26 +1,88 @@
 """Running chapters: text in, executed notebook out, the same bytes every time.
 
-Each chapter runs by papermill in a `worker` process, on the interpreter that runs the build. A cell
-that raises, or that writes to stderr, fails its chapter; the other chapters finish and are kept.
+Each chapter runs in a `worker` process, on the interpreter that runs the build. A cell that raises,
+or that writes to stderr, fails its chapter; the other chapters finish and are kept.
 """
 
 from __future__ import annotations
 
+import builtins
 import hashlib
+import importlib
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from scaleright.files import write_whole
 from scaleright.outputs import VEGALITE_MIME
-from scaleright.press import COLLECTED_AFTER, Book, PressError
+from scaleright.press import Book, PressError
 from scaleright.press.repository import setup_source
-from scaleright.press.used import NOTED, Used
+
+PACKAGE = "scaleright"
+_modules, _files = set[str](), set[str]()
+
+
+@dataclass(frozen=True)
+class Used:
+    """The modules, files and tables behind a run, by their names."""
+
+    modules: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+
+
+def begin() -> None:
+    """Note from here on."""
+    builtins.__import__ = _noting(builtins.__import__)
+    importlib.import_module = _noting_by_name(importlib.import_module)
+    sys.addaudithook(_note_file)
+
+
+def _noting(importing: Any) -> Any:
+    def noted(
+        name: str,
+        globals: Mapping[str, Any] | None = None,
+        locals: Mapping[str, Any] | None = None,
+        fromlist: Iterable[str] | None = (),
+        level: int = 0,
+    ) -> Any:
+        full = name
+        if level and globals:
+            full = importlib.util.resolve_name("." * level + name, str(globals["__package__"]))
+        if full.partition(".")[0] == PACKAGE:
+            _modules.add(full)
+            _modules.update(f"{full}.{part}" for part in fromlist or ())
+        return importing(name, globals, locals, fromlist, level)
+
+    return noted
+
+
+def _noting_by_name(importing: Any) -> Any:
+    def noted(name: str, package: str | None = None) -> Any:
+        found = importing(name, package)
+        if found.__name__.partition(".")[0] == PACKAGE:
+            _modules.add(found.__name__)
+        return found
+
+    return noted
+
+
+def _note_file(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open" and isinstance(arguments[0], str):
+        _files.add(arguments[0])
+
+
+def noted() -> Used:
+    """What was used since `begin`."""
+    from scaleright.catalog import data_record
+
+    modules = sorted(name for name in _modules if name in sys.modules)
+    files = sorted(path for path in _files if not path.endswith((".py", ".pyc")))
+    return Used(tuple(modules), tuple(files), tuple(data_record().names))
+
 
 CELL_TIMEOUT_S = 1800
 """A guard against a cell that never ends: cells take seconds, and minutes on a busy machine."""
@@ -40,6 +102,10 @@ _METADATA = {
 
 class ChapterError(PressError):
     """A chapter that did not run: names the chapter, the cell and the error."""
+
+
+class CellError(Exception):
+    """A cell that failed, that was ended or that ended its process: which one, and why."""
 
 
 @dataclass(frozen=True)
@@ -89,20 +155,33 @@ def load(text: Path):
     return notebook
 
 
-def with_own_models(notebook: Any, values: Mapping[str, Any]) -> Any:
-    """A notebook in which the reader's own models among some values are known, by a cell before
-    that of the parameters; without any, as it is.
+def parameterized(notebook: Any, values: Mapping[str, Any]) -> Any:
+    """A notebook in which some values stand below those of its parameters cell, and before that the
+    reader's own models among them are known; without any, as it is.
     """
-    import nbformat
+    from nbformat.v4 import new_code_cell
 
     from scaleright.catalog import retold
     from scaleright.press.texts import tagged
 
-    parameters = tagged(notebook.cells, "parameters")
-    if parameters is not None and (source := retold(values.values())):
-        place = notebook.cells.index(parameters)
-        notebook.cells.insert(place, nbformat.v4.new_code_cell(source))
+    own = tagged(notebook.cells, "parameters")
+    if own is not None and values:
+        place = notebook.cells.index(own)
+        lines = (f"{name} = {_literal(value)}\n" for name, value in values.items())
+        told = new_code_cell(f"# Parameters\n{''.join(lines)}")
+        told.metadata["tags"] = ["injected-parameters"]
+        notebook.cells.insert(place + 1, told)
+        if source := retold(values.values()):
+            notebook.cells.insert(place, new_code_cell(source))
     return notebook
+
+
+def _literal(value: Any) -> str:
+    """A value as papermill writes it."""
+    if not isinstance(value, str):
+        return repr(value)
+    escaped = value.encode("unicode_escape").decode().replace('"', r"\"")
+    return f'"{escaped}"'
 
 
 def _name_cells(cells: Iterable[Any]) -> None:
@@ -116,9 +195,8 @@ def _name_cells(cells: Iterable[Any]) -> None:
 def normalize(notebook) -> bytes:
     """The file content of an executed notebook, without what changes from run to run.
 
-    Dropped: papermill's and the kernel's metadata, timings, paths, versions; cells are named by
-    what they say, and streams are joined, because the kernel sends a text in as many pieces as it
-    likes.
+    Dropped: metadata of other tools; cells are named by what they say, and streams are joined,
+    because a text is written in as many pieces as a cell likes.
     """
     import nbformat
 
@@ -178,54 +256,6 @@ def _joined(outputs: Iterable[Any]) -> list[Any]:
         else:
             joined.append(output)
     return joined
-
-
-def kernel_environment(build: Path) -> dict[str, str]:
-    """Environment in which a kernel depends on the checkout alone, not on its user's profile or
-    warning filters.
-
-    Writes that profile into the build folder: no history file, and no log lines about the transport
-    or a shutdown.
-    """
-    profile = build / "runtime" / "ipython" / "profile_default"
-    lines = [
-        "import gc, logging, os, sys",
-        f"gc.set_threshold({COLLECTED_AFTER})",
-        # of a socket closed at shutdown
-        "logging.getLogger('tornado.general').setLevel(logging.CRITICAL)",
-        # nobody debugs a build: importing it takes a fifth of a kernel's start
-        "sys.modules['debugpy'] = None",
-        "c.IPKernelApp.log_level = 50",
-        "c.HistoryManager.enabled = False",
-        # else it compiles each cell twice, once to see whether it awaits
-        "c.InteractiveShell.autoawait = False",
-        # what a run of a build uses is noted from here on
-        f"if os.environ.get({NOTED!r}): from scaleright.press import used; used.begin()",
-    ]
-    write_whole(profile / "ipython_kernel_config.py", "\n".join(lines) + "\n")
-    return {
-        "IPYTHONDIR": str(build / "runtime" / "ipython"),
-        "JUPYTER_RUNTIME_DIR": str(build / "runtime"),
-        "JUPYTER_PREFER_ENV_PATH": "1",
-        "JUPYTER_PLATFORM_DIRS": "1",
-        "PYTHONWARNINGS": "default",
-        # One order of additions whatever the cores, and no threads that wait for each other.
-        "OPENBLAS_NUM_THREADS": "1",
-    }
-
-
-@contextmanager
-def kernel_sockets() -> Iterator[Any]:
-    """Settings of a kernel that is spoken to through files of its own, gone afterwards.
-
-    A port is chosen before the kernel binds it, and another process may take it in between. The
-    folder is the system's for what is temporary, since the name of a socket may have no more than
-    about a hundred characters.
-    """
-    from traitlets.config import Config
-
-    with TemporaryDirectory(prefix="kernel-") as folder:
-        yield Config(KernelManager={"transport": "ipc", "ip": f"{folder}/socket"})
 
 
 def run_all(book: Book, jobs: Iterable[Job], workers: int, keep: Callable[[Run], None]) -> None:

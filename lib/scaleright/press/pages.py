@@ -1,14 +1,24 @@
-"""Pages of chapters and scenarios: the executed notebook, with what only the site adds.
+"""Pages of chapters and scenarios: the executed notebook, with what only the site adds, and what a
+reader can take along of each.
 
-A page drops what machines read (its files are in `downloads`), gets links to each table's files, a
-notice that appears when the data behind it is old, and the way between a chapter and its scenarios.
+A page drops what machines read, gets links to each table's files, a notice that appears when the
+data behind it is old, and the way between a chapter and its scenarios. What its scripts say is
+compressed, and `charts.js` reads it by the browser's DecompressionStream: most of a page is
+formulas, full of the same few words, so that it is a third as long or less, however it is served.
+
+To take along there are the executed notebook, and each of its tables as CSV and as JSON, with the
+raw numbers that the notebook carries beside each table, not those rounded for reading.
 """
 
 from __future__ import annotations
 
+import csv
+import gzip
 import hashlib
+import io
 import json
 import re
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,16 +30,118 @@ from scaleright.outputs import (
     ANSWER_MIME,
     PAGE_MIME,
     SPEC_SCRIPT,
+    TABLE_MIME,
     TABLES_MIME,
     VEGALITE_MIME,
     page_json,
 )
 from scaleright.parameters import show
-from scaleright.press import diagrams, downloads, pictures
-from scaleright.press.addresses import table_file
+from scaleright.press import Book, diagrams, pictures
 from scaleright.press.execute import answer, carried
-from scaleright.press.packing import PACKED, packed
 from scaleright.press.scenarios import Scenario
+
+DOWNLOADS = "downloads"
+GLOSSARY = "book/glossary"
+"""The page whose words the others explain."""
+REFERENCES = "book/references"
+
+
+def notebook_file(page: str) -> str:
+    """Where the executed notebook of a page lies in the site.
+
+    >>> notebook_file("notebooks/buy_or_rent/all_day")
+    'downloads/buy_or_rent-all_day.ipynb'
+    """
+    return f"{DOWNLOADS}/{page.removeprefix('notebooks/').replace('/', '-')}.ipynb"
+
+
+def table_file(page: str, name: str) -> str:
+    """Where a table of a page lies in the site, without its suffix."""
+    return f"{notebook_file(page).removesuffix('.ipynb')}-{name}"
+
+
+LOOKED_UP = {GLOSSARY, REFERENCES, "book/ledger", "book/status"}
+"""Pages that nobody reads from end to end."""
+
+
+PACKED = "application/gzip;base64"
+"""The type of a script that is compressed."""
+
+
+def packed(part: Any) -> str:
+    """A part of a script as JSON, compressed.
+
+    >>> unpacked(packed({"name": "q1", "expr": "(a < b)"}))
+    {'name': 'q1', 'expr': '(a < b)'}
+    """
+    text = json.dumps(part, separators=(",", ":"), ensure_ascii=False)
+    return b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def unpacked(text: str) -> Any:
+    """What a compressed script says."""
+    return json.loads(gzip.decompress(b64decode(text)))
+
+
+def tables(notebook: Mapping[str, Any]) -> Iterator[tuple[dict, dict]]:
+    """Each output that carries a table, and the table as a data resource, its name made unique
+    within the notebook.
+    """
+    seen: Counter[str] = Counter()
+    for output in carried(notebook, TABLE_MIME):
+        resource = output["data"][TABLE_MIME]
+        seen[name := resource["name"]] += 1
+        yield output, resource if seen[name] == 1 else resource | {"name": f"{name}-{seen[name]}"}
+
+
+def to_csv(resource: Mapping[str, Any]) -> str:
+    """A data resource as CSV: units in the header, numbers unformatted, nothing for an empty cell.
+
+    >>> rent = {"name": "rent", "type": "number", "unit": "USD/h"}
+    >>> schema = {"fields": [{"name": "chip", "type": "string"}, rent]}
+    >>> rows = [{"chip": "A", "rent": 2.5}, {"chip": "B", "rent": None}]
+    >>> print(to_csv({"schema": schema, "data": rows}), end="")
+    chip,rent [USD/h]
+    A,2.5
+    B,
+    """
+    fields, text = resource["schema"]["fields"], io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        [
+            f"{f['name']} [{f['unit']}]" if "unit" in f and "[" not in f["name"] else f["name"]
+            for f in fields
+        ]
+    )
+    for row in resource["data"]:
+        cells = (row[field["name"]] for field in fields)
+        writer.writerow(
+            [
+                "" if cell is None else str(cell).lower() if isinstance(cell, bool) else cell
+                for cell in cells
+            ]
+        )
+    return text.getvalue()
+
+
+def files(book: Book, scenarios: list[Scenario]) -> dict[str, bytes]:
+    """Every file to download: path in the site, and content."""
+    pages = {f"notebooks/{chapter}": book.executed(chapter) for chapter in book.chapters()}
+    pages |= {
+        scenario.page: book.executed(scenario.chapter, scenario.name) for scenario in scenarios
+    }
+    found = {}
+    for page, executed in pages.items():
+        content = executed.read_bytes()
+        found[notebook_file(page)] = content
+        for _, resource in tables(json.loads(content)):
+            stem = table_file(page, resource["name"])
+            found[f"{stem}.csv"] = to_csv(resource).encode()
+            found[f"{stem}.json"] = (
+                json.dumps(resource, ensure_ascii=False, separators=(",", ":")) + "\n"
+            ).encode()
+    return found
+
 
 CASE = "## Your case"
 """The heading under which a chapter says what its parameters are."""
@@ -132,7 +244,7 @@ def _tidy(notebook: dict, page: str) -> None:
     """Leave what a page shows: no injected cell, no MIME type that only machines read, links under
     the tables.
     """
-    for output, table in downloads.tables(notebook):
+    for output, table in tables(notebook):
         markup = "".join(output["data"]["text/html"])
         head, end, tail = markup.rpartition("</table></div>")
         output["data"]["text/html"] = head + end + _files(page, table) + tail

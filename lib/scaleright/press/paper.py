@@ -6,25 +6,23 @@ moved is left out. Links between pages lead to places of the document.
 
 from __future__ import annotations
 
-import functools
-import http.server
 import os
 import re
 import shutil
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape, unescape
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from scaleright.files import write_whole
 from scaleright.press import Book, PressError, repository
 from scaleright.press.contents import read as table_of_contents
 
 FILE = "scale-right.pdf"
-_PAGE = "/paper.html"
+_PAGE = "http://127.0.0.1/paper.html"
+"""The address of the document, at which the browser is answered here: nothing is served."""
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 _OFFLINE = (
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
@@ -154,36 +152,6 @@ def document(book: Book, pages: list[str]) -> str:
     )
 
 
-@contextmanager
-def _served(html: Path, text: str) -> Iterator[str]:
-    """The address of the document, served beside the site's files on this machine."""
-
-    class Files(http.server.SimpleHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path != _PAGE:
-                return super().do_GET()
-            content = text.encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-            return None
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    server = http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Files, directory=str(html))
-    )
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}{_PAGE}"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 def printed(html: Path, text: str) -> bytes:
     """The document as PDF, with an outline and no time in it.
 
@@ -196,12 +164,23 @@ def printed(html: Path, text: str) -> bytes:
         raise PressError("the PDF is printed by Chromium: apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
-    with _served(html, text) as address, sync_playwright() as playwright:
+    def answer(route: Any) -> None:
+        """Give the document, and beside it the files of the site."""
+        file = html / unquote(urlsplit(route.request.url).path).lstrip("/")
+        if route.request.url == _PAGE:
+            route.fulfill(body=text, content_type="text/html; charset=utf-8")
+        elif file.is_file():
+            route.fulfill(path=file)
+        else:
+            route.fulfill(status=404)
+
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=list(_OFFLINE))
         try:
             page = browser.new_page()
             page.set_default_timeout(600_000)
-            page.goto(address, wait_until="load")
+            page.route("**/*", answer)
+            page.goto(_PAGE, wait_until="load")
             page.evaluate("window.MathJax?.startup?.promise")
             missing = page.evaluate(
                 "[...document.images].filter((i) => !i.naturalWidth).map((i) => i.src)"

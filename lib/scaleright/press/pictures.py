@@ -1,17 +1,22 @@
-"""Static pictures of charts, for readers without scripts: each chart at its page's case, as SVG.
+"""Pictures of the site: charts for readers without scripts, each at its page's case, as SVG; and
+what other sites show of a link to a page, its question and its answer.
 
-A picture is named by its chart's content, so that pages share it and a build draws only new ones.
-They are drawn beside the rendering of the site, by a process of its own.
+A picture is named by its content, so that pages share it and a build draws only new ones. Charts
+are drawn beside the rendering of the site, by a process of its own. A picture of a link needs an
+address, so that only a book whose site has a known one names it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +118,100 @@ def main() -> None:
     _, given = follow()
     for name, spec in next(given).items():
         write_whole(Path(sys.argv[3]) / f"{name}.svg", picture(spec))
+
+
+SOCIAL = "social"
+TOLD = "book/told.json"
+"""Where the stage says what each page is in a sentence."""
+_WIDTH, _HEIGHT = 1200, 630
+_LONGEST = 200
+"""Characters of a description that search engines and networks show."""
+
+
+def shortened(sentence: str) -> str:
+    """A sentence in the length that is shown of it.
+
+    >>> shortened("It costs $2.")
+    'It costs $2.'
+    """
+    return textwrap.shorten(sentence, _LONGEST, placeholder=" …")
+
+
+def card(title: str, sentence: str) -> str:
+    """A picture of a question and its answer, as SVG.
+
+    >>> card("Why?", "Because of 2 < 3.").count("<text")
+    3
+    """
+    asked, told = textwrap.wrap(title, 34)[:3], textwrap.wrap(sentence, 58)
+    if len(told) > (most := 7 - len(asked)):
+        told = [*told[: most - 1], told[most - 1][:54] + " …"]
+    lines, y = [], 110
+    for text, size, weight, color, step in (
+        *((line, 60, 700, "#ffffff", 72) for line in asked),
+        *((line, 35, 400, "#dbe7f5", 50) for line in told),
+    ):
+        y += step if lines else 0
+        y += 26 if size == 35 and lines and 'font-size="60"' in lines[-1] else 0
+        lines.append(
+            f'<text x="70" y="{y}" font-family="DejaVu Sans, Liberation Sans, sans-serif"'
+            f' font-size="{size}" font-weight="{weight}" fill="{color}">{escape(text)}</text>'
+        )
+    brand = (
+        '<text x="70" y="582" font-family="DejaVu Sans, Liberation Sans, sans-serif"'
+        ' font-size="30" fill="#9fc3ea">Scale Right</text>'
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}">'
+        '<rect width="100%" height="100%" fill="#123458"/>'
+        f'<rect width="14" height="100%" fill="#4d9be6"/>{"".join(lines)}{brand}</svg>'
+    )
+
+
+def card_file(page: str) -> str:
+    """Where the picture of a page lies in the site; a scenario shows that of its chapter.
+
+    >>> card_file("notebooks/token_cost/at_night")
+    'social/token_cost.png'
+    """
+    parts = page.split("/")
+    return f"{SOCIAL}/{parts[1]}.png"
+
+
+def cards(book: Book, pages: Mapping[str, tuple[str, str]]) -> dict[str, bytes]:
+    """The pictures of pages, given their titles and sentences: files of the site by their paths.
+    Those that were drawn before are kept.
+    """
+    import vl_convert
+
+    home = book.build / SOCIAL / importlib.metadata.version("vl-convert-python")
+    found, kept = dict[str, bytes](), set[Path]()
+    for page, (title, sentence) in sorted(pages.items()):
+        svg = card(title, sentence)
+        path = home / f"{hashlib.sha256(svg.encode()).hexdigest()[:16]}.png"
+        if not path.is_file():
+            write_whole(path, vl_convert.svg_to_png(svg))
+        kept.add(path)
+        found[card_file(page)] = path.read_bytes()
+    _forget(home, kept)
+    return found
+
+
+def _forget(home: Path, kept: Iterable[Path]) -> None:
+    for path in set(home.parent.glob("*/*.png")) - set(kept):
+        path.unlink()
+
+
+def tell_social(app, pagename: str, _templatename, context, _doctree) -> None:
+    """Tell the theme what a page is in a sentence, and where its picture will lie."""
+    known = Path(app.srcdir) / TOLD
+    told = json.loads(known.read_text(encoding="utf-8")) if known.is_file() else {}
+    if pagename not in told:
+        return
+    site = (app.config.html_baseurl or "").rstrip("/")
+    context["social"] = {"told": shortened(told[pagename])}
+    if site and pagename.startswith("notebooks/"):
+        context["social"] |= {
+            "picture": f"{site}/{card_file(pagename)}",
+            "address": f"{site}/{pagename}.html",
+        }

@@ -1,65 +1,118 @@
-"""The workers of a build: made ready ahead, lost one by one, ended together."""
+"""The runs of a build: each in a process of its own, lost one by one, ended together.
+
+Where there are more runs than processes at once, they are forked from one that has imported what
+every chapter imports (`warm`): starting Python, IPython and the library takes half of a short run.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
+import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from multiprocessing.connection import wait
+from multiprocessing import Pipe, forkserver, get_context
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 from scaleright import REMEMBERED
 from scaleright.files import FileError
-from scaleright.press import Book, PressError
-from scaleright.press.execute import (
-    ChapterError,
-    Job,
-    Run,
-    kernel_environment,
-    load,
-    with_own_models,
-)
-from scaleright.press.processes import Child, workplace
+from scaleright.press import Book, PressError, execute
+from scaleright.press.execute import ChapterError, Job, Run, load, parameterized, place_of
+from scaleright.press.processes import END_S, environment, workplace
 from scaleright.press.texts import declared
-from scaleright.press.used import NOTED
+
+_START_S = 600
+"""A guard: a process begins its first cell in seconds, and in a minute on a busy machine."""
+_LOOK_S = 5
+"""How often the time is looked at that a cell has taken."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What all runs of a build share: where the cells run, the environment of their kernels, and
-    whether those are forked from a warm process.
-    """
+def _run(theirs: Connection, *given: Any) -> None:
+    """Run a chapter in a process that was started for it."""
+    from scaleright.press import worker
 
-    folder: Path
-    environment: Mapping[str, str]
-    warm: bool
+    worker.main(theirs, *given)
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Start processes for which Ctrl-C, which a terminal sends to all, is not."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Process:
+    """The process of a run, and the cell that it is at."""
+
+    def __init__(self, notebook: Any, job: Job, cells: Path, folder: Path, warm: bool):
+        self.notebook, self.job, self.cell, self.since = notebook, job, 0, time.monotonic()
+        self.connection, theirs = Pipe()
+        context: Any = get_context("forkserver" if warm else "spawn")
+        given = (theirs, notebook, job, cells, folder)
+        self._process = context.Process(target=_run, args=given)
+        with theirs, _apart():
+            self._process.start()
+
+    def outcome(self) -> Run | str | None:
+        """What has come of the run, or what to say of its failure; None as long as it goes on."""
+        try:
+            said = self.connection.recv()
+        except (EOFError, OSError):
+            self._process.join(END_S)
+            if self.cell:
+                why = "ended its process (killed, out of memory, or by a call of its own)"
+                return f"{self.job.label}: {self._place()} {why}"
+            return f"{self.job.label}: its process ended with exit code {self._process.exitcode}"
+        if isinstance(said, int):
+            self.cell, self.since = said, time.monotonic()
+            return None
+        return said
+
+    def late(self) -> str:
+        """What to say of a cell that does not end; nothing if it may."""
+        most = execute.CELL_TIMEOUT_S if self.cell else _START_S
+        if time.monotonic() - self.since < most:
+            return ""
+        where = f"{self._place()} had not ended" if self.cell else "its process had not begun"
+        return f"{self.job.label}: {where} after {most:,} s"
+
+    def _place(self) -> str:
+        codes = [cell.source for cell in self.notebook.cells if cell.cell_type == "code"]
+        return place_of(self.cell, codes[self.cell - 1])
+
+    def dismiss(self) -> None:
+        """Tell it to end with all that it has started."""
+        with suppress(OSError):  # it has ended before
+            self.connection.send(None)
+        self.connection.close()
+
+    def end(self) -> None:
+        """Wait until it has ended after it was dismissed."""
+        self._process.join(END_S)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
 
 
 class Pool:
-    """Workers for so many runs, at most `limit` at once, with `folder` for what is temporary."""
+    """Processes for so many runs, at most `limit` at once, with `folder` for what is temporary."""
 
     def __init__(self, book: Book, runs: int, limit: int, folder: Path):
         self._book, self._limit, self._folder = book, limit, folder
-        self._settings = Settings(
-            folder=book.kernels,
-            environment=kernel_environment(folder)
-            | {REMEMBERED: os.environ.get(REMEMBERED) or str(folder / "remembered"), NOTED: "1"},
-            warm=_worth_warming(runs, limit),
-        )
-        self._children, self._idle = list[Child](), list[Child]()
+        self._warm, self._busy = _worth_warming(runs, limit), dict[Any, _Process]()
 
-    def get_ready(self, runs: int) -> None:
-        """Start the workers that so many runs need; they import what they do meanwhile."""
-        self._idle += (self._started() for _ in range(min(runs, self._limit)))
-
-    def _started(self) -> Child:
-        self._children.append(child := Child("scaleright.press.worker", self._folder))
-        with suppress(OSError):  # it has ended, and is found lost when it is asked
-            child.connection.send(self._settings)
-        return child
+    def get_ready(self) -> None:
+        """Start the process from which runs are forked; it imports what they need meanwhile."""
+        if self._warm:
+            get_context("forkserver").set_forkserver_preload(["scaleright.press.warm"])
+            with _apart():
+                forkserver.ensure_running()
 
     def run(self, jobs: Sequence[Job], keep: Callable[[Run], None]) -> None:
         """Run chapters, hand each finished one to `keep` at once, then report what failed.
@@ -85,62 +138,58 @@ class Pool:
             raise ChapterError("\n".join(failures))
 
     def _outcomes(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Run | str]]:
-        """The run of each job as it ends, or what is to be said of its failure.
-
-        A worker that is lost costs its own job and no other.
-        """
-        waiting, busy = deque(jobs), dict[Any, tuple[Child, Job]]()  # by connection
-        while waiting or busy:
-            while waiting and len(busy) < self._limit:
+        """The run of each job as it ends, or what is to be said of its failure."""
+        waiting = deque(jobs)
+        while waiting or self._busy:
+            while waiting and len(self._busy) < self._limit:
                 job = waiting.popleft()
                 try:
-                    notebook = with_own_models(self._notebook(job.chapter), job.values)
+                    notebook = parameterized(self._notebook(job.chapter), job.values)
                 except (PressError, FileError) as error:
                     yield job, str(error)
                     continue
                 except Exception as error:  # noqa: BLE001  a malformed text: the others go on
                     yield job, f"{job.label}: {type(error).__name__}: {error}"
                     continue
-                child = self._idle.pop() if self._idle else self._started()
-                busy[child.connection] = child, job
-                with suppress(OSError):  # it has ended: it will not answer either
-                    child.connection.send((notebook, job))
-            for connection in wait(list(busy)):
-                child, job = busy.pop(connection)
-                try:
-                    outcome = child.connection.recv()
-                    self._idle.append(child)
-                except (EOFError, OSError):
-                    self._children.remove(child)
-                    child.dismiss()
-                    outcome = f"{job.label}: its worker ended with exit code {child.ended()}"
-                yield job, outcome
+                process = _Process(notebook, job, self._book.kernels, self._folder, self._warm)
+                self._busy[process.connection] = process
+            ready = set(wait(list(self._busy), _LOOK_S))
+            for connection, process in list(self._busy.items()):
+                if outcome := process.outcome() if connection in ready else process.late():
+                    process.dismiss()
+                    process.end()
+                    del self._busy[connection]
+                    yield process.job, outcome
 
     def _notebook(self, chapter: str) -> Any:
-        """A chapter as the workers run it, its parameters cell checked."""
+        """A chapter as it is run, its parameters cell checked."""
         declared(chapter, self._book)
         return load(self._book.text(chapter))
 
     def end(self) -> None:
-        """Tell all workers to end, then wait for each."""
-        for child in self._children:
-            child.dismiss()
-        for child in self._children:
-            child.ended()
+        """Tell all processes to end, then wait for each."""
+        for process in self._busy.values():
+            process.dismiss()
+        for process in self._busy.values():
+            process.end()
 
 
 def _worth_warming(runs: int, limit: int) -> bool:
-    """Whether some worker starts several kernels: what a warm start takes is paid once a worker."""
+    """Whether a process runs several chapters: what a warm start takes is paid once."""
     return runs > limit
 
 
 @contextmanager
 def pooled(book: Book, runs: int, limit: int) -> Iterator[Pool]:
-    """A pool that ends with the block; its workers get ready meanwhile."""
+    """A pool that ends with the block, and gets ready meanwhile."""
     with workplace() as folder:
-        pool = Pool(book, runs, limit, folder)
-        try:
-            pool.get_ready(runs)
-            yield pool
-        finally:
-            pool.end()
+        kept = os.environ.get(REMEMBERED) or str(folder / "remembered")
+        # One order of additions whatever the cores, and no threads that wait for each other.
+        constant = {"PYTHONUTF8": "1", "OPENBLAS_NUM_THREADS": "1"}
+        with environment(**constant, **{REMEMBERED: kept}):
+            pool = Pool(book, runs, limit, folder)
+            try:
+                pool.get_ready()
+                yield pool
+            finally:
+                pool.end()

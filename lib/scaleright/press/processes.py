@@ -2,9 +2,9 @@
 
 A build may end in any way: done, by an error, by Ctrl-C, by a request to end, or killed without a
 word. Each of its processes therefore listens to a connection that only the build holds open, and
-ends itself and all that it has started as soon as that closes. Each also inherits the locks that
-the build holds: while one of them lives, no other build begins and nothing of theirs is cleared
-away.
+ends itself and all that it has started as soon as that closes. Those that write inherit the locks
+that the build holds: while one of them lives, no other build begins and nothing of theirs is
+cleared away.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any
 
 from scaleright.press import COLLECTED_AFTER, PressError
 
-_END_S = 10
+END_S = 10
 """A process that has not ended itself for so long after it was told to is killed."""
 _PREFIX = "scaleright-"
 _ALIVE = "alive"
@@ -53,6 +53,20 @@ def inherited(lock: int) -> Iterator[None]:
 def locks() -> tuple[int, ...]:
     """The locks for a new process to hold."""
     return tuple(_locks)
+
+
+@contextmanager
+def environment(**values: str) -> Iterator[None]:
+    """Let these variables stand in the environment of what starts in the block."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
 
 
 @contextmanager
@@ -120,7 +134,7 @@ class Child:
     def ended(self) -> int:
         """Wait until it has ended after it was dismissed; its exit code."""
         try:
-            return self.process.wait(_END_S)
+            return self.process.wait(END_S)
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -159,10 +173,19 @@ def sent_to(module: str, *arguments: str, failed: str) -> Iterator[Callable[[Any
 
 def follow() -> tuple[Connection, Iterator[Any]]:
     """In a `Child`: the connection, and what comes through it; the process ends when it closes."""
-    gc.set_threshold(COLLECTED_AFTER)
-    connection, given = Connection(int(sys.argv[1])), SimpleQueue[Any]()
-    folder = Path(sys.argv[2])
+    connection = Connection(int(sys.argv[1]))
     os.set_inheritable(connection.fileno(), False)
+    return connection, followed(connection, Path(sys.argv[2]))
+
+
+def followed(connection: Connection, folder: Path) -> Iterator[Any]:
+    """In a process that leads its session: what comes through the connection. The process ends when
+    that closes, and with it all that it has started.
+
+    folder : for what is temporary; cleared away here where nobody else will
+    """
+    gc.set_threshold(COLLECTED_AFTER)
+    given = SimpleQueue[Any]()
 
     def listen() -> None:
         told = False
@@ -176,7 +199,7 @@ def follow() -> tuple[Connection, Iterator[Any]]:
         os.killpg(0, signal.SIGKILL)
 
     Thread(target=listen, daemon=True).start()
-    return connection, iter(given.get, None)
+    return iter(given.get, None)
 
 
 def end_descendants() -> None:
@@ -186,7 +209,7 @@ def end_descendants() -> None:
     """
     import psutil
 
-    deadline = time.monotonic() + _END_S
+    deadline = time.monotonic() + END_S
     while time.monotonic() < deadline:
         running = []
         for child in psutil.Process().children(recursive=True):
@@ -202,13 +225,3 @@ def end_descendants() -> None:
 def _tracker(process: Any) -> bool:
     """Whether it is multiprocessing's own, which ends with this process or complains."""
     return "resource_tracker" in " ".join(process.cmdline())
-
-
-@contextmanager
-def children_ended() -> Iterator[None]:
-    """Leave nothing that was started behind when the block is left by an error or by Ctrl-C."""
-    try:
-        yield
-    except BaseException:
-        end_descendants()
-        raise

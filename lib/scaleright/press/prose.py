@@ -26,7 +26,7 @@ from urllib.parse import parse_qsl, urlencode
 from scaleright.names import brief, suggestion
 from scaleright.outputs import ANSWER_MIME
 from scaleright.parameters import ParameterError, validate
-from scaleright.press import Book, PressError, downloads
+from scaleright.press import Book, PressError, pages
 from scaleright.press.execute import carried
 from scaleright.press.pages import sentence, title
 from scaleright.press.scenarios import Scenario
@@ -103,7 +103,7 @@ class Pages:
         """A cell of a table: of the row whose first cell is called so."""
         from scaleright.charts import say
 
-        tables = {found["name"]: found for _, found in downloads.tables(self.notebook(name))}
+        tables = {found["name"]: found for _, found in pages.tables(self.notebook(name))}
         if table not in tables:
             raise PressError(f"{name} has no table {brief(table)}; {suggestion(table, tables)}")
         data = tables[table]["data"]

@@ -15,16 +15,32 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaleright.files import write_whole
 from scaleright.press import Book, PressError
-from scaleright.press.addresses import GLOSSARY
+from scaleright.press.pages import GLOSSARY
 from scaleright.press.processes import sent_to
 from scaleright.press.repository import address, hosting
 from scaleright.press.scenarios import Scenario, jobs, read
 from scaleright.press.staleness import digest, library
+
+
+def main() -> None:
+    """Run jupyter-book with the arguments that the build sends when the stage is set; what it takes
+    to begin is imported meanwhile.
+    """
+    from scaleright.press.processes import follow
+
+    _, given = follow()
+    from jupyter_book.cli.main import main as jupyter_book
+
+    for name in ("jupyter_book.sphinx", "myst_nb.sphinx_ext", "scaleright.press.sphinx_site"):
+        import_module(name)
+    jupyter_book(next(given), prog_name="jupyter-book")
+
 
 if TYPE_CHECKING:
     from joblib import Memory
@@ -89,7 +105,7 @@ def staged(book: Book) -> dict[str, bytes]:
     ------
     PressError : a source is missing.
     """
-    from scaleright.press import contents, ledger, pages, prose, social, start, status
+    from scaleright.press import contents, pages, pictures, prose, start, status
 
     scenarios = read(book)
     scenarios = [
@@ -117,10 +133,10 @@ def staged(book: Book) -> dict[str, bytes]:
         files[name] = prose.filled(name, files[name].decode(), asked, start.BLOCKS).encode()
     files["_config.yml"] = _settings(book, files["_config.yml"])
     if f"file: {contents.STATUS}".encode() in files[contents.FILE]:
-        files[f"{contents.STATUS}.md"] = status.page(book, scenarios).encode()
+        files[f"{contents.STATUS}.md"] = status.status_page(book, scenarios).encode()
     if f"file: {contents.LEDGER}".encode() in files[contents.FILE]:
-        files[f"{contents.LEDGER}.md"] = ledger.page(book).encode()
-    files[social.TOLD] = json.dumps(_told(book, files, ran), ensure_ascii=False).encode()
+        files[f"{contents.LEDGER}.md"] = status.ledger_page(book).encode()
+    files[pictures.TOLD] = json.dumps(_told(book, files, ran), ensure_ascii=False).encode()
     return _dated(book, files)
 
 
@@ -195,11 +211,11 @@ def frame(book: Book, files: Mapping[str, bytes]) -> str:
 
     Sphinx renders only pages whose own source changed, so a change of these needs all pages anew.
     """
-    from scaleright.press import about, social
+    from scaleright.press import about, pictures
 
     total = hashlib.sha256(_machinery(book).encode())
     for name, content in sorted(files.items()):
-        if name in (about.CHANGED, social.TOLD):
+        if name in (about.CHANGED, pictures.TOLD):
             continue  # a page bears its own day and answer
         if name.endswith((".md", ".ipynb")) and name != f"{GLOSSARY}.md":
             told = "\n".join(_NAMED.findall(_prose(name, content))).encode()
@@ -225,7 +241,7 @@ def render(book: Book) -> Path:
     PressError : it failed; what it said follows.
     """
     output, stamp = book.build / "render", book.build / "render" / ".frame"
-    with sent_to("scaleright.press.renderer", failed="jupyter-book failed") as send:
+    with sent_to("scaleright.press.site", failed="jupyter-book failed") as send:
         files = staged(book)
         now, source = frame(book, files), stage(book, files)
         if not stamp.is_file() or stamp.read_text(encoding="utf-8") != now:
@@ -294,20 +310,20 @@ def build(book: Book, anew: bool = False) -> None:
     stamp = key(book)
     if anew:
         shutil.rmtree(book.build / "render", ignore_errors=True)
-    from scaleright.press import contents, downloads, ledger, pages, pictures, social, start
+    from scaleright.press import contents, pages, pictures, start, status
 
     scenarios = read(book)
     executed = [path for path in sources(book, scenarios).values() if path.suffix == ".ipynb"]
     with pictures.drawn(book, executed, start.pictured(book)) as drawn:
         rendered = render(book)
-    files = downloads.files(book, scenarios) | _runs(book, scenarios)
+    files = pages.files(book, scenarios) | _runs(book, scenarios)
     if (rendered / f"{contents.LEDGER}.html").is_file():
-        files |= ledger.files(book)
+        files |= status.ledger_files(book)
     ran = {
         f"notebooks/{chapter}": book.executed(chapter).read_bytes() for chapter in book.chapters()
     }
     cards = {page: (pages.title(json.loads(c)), pages.sentence(c)) for page, c in ran.items()}
-    files |= social.pictures(book, cards)
+    files |= pictures.cards(book, cards)
     swap(book, rendered, stamp, files | drawn)
 
 

@@ -8,18 +8,77 @@ import functools
 import os
 import re
 import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
+from types import MappingProxyType
 
 import pybtex.plugin
+from pybtex.database import Entry
+from pybtex.style import FormattedEntry
+from pybtex.style.formatting.plain import Style as Plain
+from pybtex.style.labels import BaseLabelStyle
+from pybtex.style.template import FieldIsMissing, field, sentence
 from sphinx.search import js_index
 
+from scaleright.catalog import shared
 from scaleright.files import file_type, parsed, read_text
 from scaleright.outputs import page_json
-from scaleright.press import about, citations, diagrams, glossary, markup, mentions, social
-from scaleright.press.addresses import notebook_file
+from scaleright.press import about, diagrams, links, markup, pictures
+from scaleright.press.pages import notebook_file
 from scaleright.press.repository import Repository
 from scaleright.press.vendor import copy_mathjax, copy_vega
+
+STYLE = "scaleright"
+
+
+class Keys(BaseLabelStyle):
+    """A source is called by its key."""
+
+    def format_labels(self, sorted_entries: Iterable) -> Iterator[str]:
+        """The keys of entries."""
+        return (entry.key for entry in sorted_entries)
+
+
+class Style(Plain):
+    """Sorted by author and year; titles keep their capitals, which other styles take away."""
+
+    default_label_style = Keys
+    _written: Mapping[str, FormattedEntry] = MappingProxyType({})
+
+    def __init__(self, **given):
+        super().__init__(**given)
+        self._in_order, self.sort = self.sort, self._sort
+
+    def _sort(self, entries: Iterable[Entry]) -> list[Entry]:
+        """In their order: Sphinx, which asks for all of them, then asks for each of them twice."""
+        found = self._in_order(entries)
+        self._written = _written(found)
+        return found
+
+    def format_entry(self, label, entry, bib_data=None) -> FormattedEntry:  # noqa: D102  of the style above
+        return self._written.get(label) or super().format_entry(label, entry, bib_data)
+
+    def format_title(self, e, which_field, as_sentence=True):  # noqa: D102  of the style above
+        title = field(which_field)
+        return sentence[title] if as_sentence else title
+
+
+@shared
+def _written(entries: list[Entry]) -> Mapping[str, FormattedEntry]:
+    """All sources as the book writes them, by key, but for those that lack a field."""
+    style, found = Style(), {}
+    for entry in entries:
+        with suppress(FieldIsMissing):
+            found[entry.key] = style.format_entry(entry.key, entry)
+    return MappingProxyType(found)
+
+
+def register_style() -> None:
+    """Make the style known to Sphinx by its name."""
+    pybtex.plugin.register_plugin("pybtex.style.formatting", STYLE, Style)
+
 
 _MARKS = {
     "design-tabs": r"sd-tab-",
@@ -198,15 +257,15 @@ def setup(app) -> dict:
     # asked for each citation, and answered from the files of all packages
     once = functools.cache(pybtex.plugin.entry_points)
     pybtex.plugin.entry_points = once  # pyrefly: ignore[bad-assignment]
-    citations.register()
+    register_style()
     diagrams.register(app)
     app.add_config_value(
         "comments_config", {}, ""
     )  # Jupyter Book sets it for an extension that is left out
     app.connect("env-get-outdated", always_write)
     app.connect("env-before-read-docs", share_cores)
-    app.connect("html-page-context", mentions.mark_page, priority=790)
-    app.connect("html-page-context", glossary.mark_page, priority=800)
+    app.connect("html-page-context", links.mark_mentions_of_page, priority=790)
+    app.connect("html-page-context", links.mark_terms_of_page, priority=800)
     app.connect("html-page-context", lean_scripts, priority=900)
     app.connect("html-page-context", valid_markup, priority=950)
     app.connect("config-inited", fold_cells)
@@ -214,7 +273,7 @@ def setup(app) -> dict:
     app.connect("html-page-context", turn)
     app.connect("html-page-context", tell_search)
     app.connect("html-page-context", about.tell)
-    app.connect("html-page-context", social.tell)
+    app.connect("html-page-context", pictures.tell_social)
     app.connect("doctree-read", search_chapters_only)
     app.connect("builder-inited", bring_vendor)
     app.connect("build-finished", write_entrance)

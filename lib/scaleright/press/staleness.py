@@ -9,6 +9,7 @@ package. A run of which nobody noted what it used is taken to read every table.
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import json
@@ -23,13 +24,75 @@ from scaleright import MODULES
 from scaleright.files import MOST_TABLE, read_bytes, write_whole
 from scaleright.outputs import TABLES_MIME
 from scaleright.press import Book
-from scaleright.press.execute import Job, Run, carried
-from scaleright.press.imports import LIBRARY, asked_by, behind, file_of, modules
+from scaleright.press.execute import PACKAGE, Job, Run, carried
 from scaleright.press.repository import setup_source
 from scaleright.press.scenarios import Scenario, read
-from scaleright.press.used import PACKAGE
 
-_RUN_BY = tuple(f"{PACKAGE}.press.{name}" for name in ("execute", "texts", "used", "worker"))
+LIBRARY = Path(__file__).resolve().parents[2]
+"""The folder that holds the package."""
+_CODE = re.compile(r"^```\{code-cell\}[^\n]*\n(?:[:][^\n]*\n)*((?:.*\n)*?)```$", re.MULTILINE)
+
+
+@functools.cache
+def _graph():
+    import grimp
+
+    return grimp.build_graph(PACKAGE, exclude_type_checking_imports=True, cache_dir=None)
+
+
+def modules() -> list[str]:
+    """Every module of the library."""
+    return sorted(_graph().modules)
+
+
+@functools.cache
+def _imported(module: str) -> frozenset[str]:
+    """What a module imports itself, and the packages that it lies in, which are imported first."""
+    parts = module.split(".")
+    packages = (".".join(parts[:n]) for n in range(1, len(parts)))
+    return frozenset(packages) | _graph().find_modules_directly_imported_by(module)
+
+
+def behind(of: Iterable[str]) -> frozenset[str]:
+    """These modules and all that they import, at whatever depth and whenever."""
+    found, ahead = set[str](), _graph().modules.intersection(of)
+    while ahead:
+        found |= ahead
+        ahead = set[str]().union(*map(_imported, ahead)) - found
+    return frozenset(found)
+
+
+def file_of(module: str) -> Path:
+    """Where a module of the library stands."""
+    path = LIBRARY.joinpath(*module.split("."))
+    package = path / "__init__.py"  # a folder without it is what an older checkout has left
+    return package if package.is_file() else path.with_suffix(".py")
+
+
+def asked_by(text: str) -> frozenset[str]:
+    """The modules of the library that the code cells of a chapter's text import."""
+    found = frozenset[str]().union(*map(imported_by, _CODE.findall(text)))
+    return frozenset(name for name in found if name.partition(".")[0] == PACKAGE)
+
+
+def imported_by(code: str) -> frozenset[str]:
+    """What Python code imports, inside of functions too, and the names that it takes from there,
+    which may be modules.
+    """
+    try:
+        nodes = ast.walk(ast.parse(code))
+    except SyntaxError:  # a magic of IPython's; the run says what is wrong with others
+        return frozenset()
+    found = set[str]()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {of.name for of in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{of.name}" for of in node.names)}
+    return frozenset(found)
+
+
+_RUN_BY = tuple(f"{PACKAGE}.press.{name}" for name in ("execute", "texts", "worker"))
 """The modules that make of a text what is kept of its run."""
 _PACKAGE = "data/datapackage.json"
 """The data package without the entries of its tables, each of which counts with its table."""

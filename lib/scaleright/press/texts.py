@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from scaleright.files import read_text
-from scaleright.parameters import FORM, DeclarationError, Declared, parse
-from scaleright.parameters.rules import known
+from scaleright.parameters import FORM, DeclarationError, Declared, known_rules, parse
 from scaleright.press import Book, PressError
 
 _CELL = re.compile(
@@ -101,7 +100,7 @@ def _declared(source: str, where: str) -> Declared:
         return _without_tables(source, where)
     from scaleright.catalog import shared
 
-    named = sorted(set(_NAME.findall(source)).intersection(rules := known()))
+    named = sorted(set(_NAME.findall(source)).intersection(rules := known_rules()))
     return shared(_with_tables)(source, where, *(rules[name] for name in named))
 
 

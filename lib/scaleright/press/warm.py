@@ -1,11 +1,10 @@
-"""What a warm kernel has done before it is forked (see `kernels`): Jupyter's kernel and the
-library's rooms for chapters are imported, the tables read and judged, and what every chapter asks
-of them is found.
+"""What the process has done from which runs are forked (see `pool`): IPython and the library's
+rooms for chapters are imported, the tables read and judged, and what every chapter asks of them is
+found.
 """
 
 import gc
 import pkgutil
-import sys
 from contextlib import suppress
 from importlib import import_module
 
@@ -13,17 +12,8 @@ import scaleright
 from scaleright.press import COLLECTED_AFTER
 
 gc.set_threshold(COLLECTED_AFTER)
-# Nobody debugs a build: what is None is not imported, though typeshed has only modules here.
-sys.modules.setdefault("debugpy", None)  # pyrefly: ignore[no-matching-overload]
-for _name in (
-    *("joblib", "scaleright.parameters", "ipykernel.kernelapp", "ipykernel.ipkernel"),
-    # what a kernel imports only when it starts
-    *("IPython.core.completerlib", "IPython.core.oinspect", "IPython.extensions.storemagic", "pdb"),
-    *("tornado.gen", "tornado.platform.asyncio"),
-):
+for _name in ("joblib", "scaleright.cli", "scaleright.press.worker", "IPython.core.completerlib"):
     import_module(_name)
-# Its patterns are compiled.
-import_module("ipykernel.kernelapp").IPKernelApp().parse_command_line(["-f", ""])
 # What fails here fails again, and is reported, in the chapter that needs it.
 for _module in pkgutil.walk_packages(scaleright.__path__, "scaleright."):
     if not _module.name.startswith(("scaleright.press", "scaleright.cli")):
@@ -43,4 +33,4 @@ with suppress(Exception):
             catalog.unnoted(_table)
     specs.prepare()
 gc.collect()
-gc.freeze()  # what is shared with every kernel is not to be walked through, and so copied, by each
+gc.freeze()  # what all runs share is not to be walked through, and so copied, by each

@@ -1,7 +1,7 @@
 """The rules that parameters cells name: which values go together.
 
 A rule takes the values of the parameters that it is called with, in their order, and raises where
-they do not go together; whose values they are, `parameters.rules.Rule.refusal` says. Rules are
+they do not go together; whose values they are, `Rule.refusal` of `parameters` says. Rules are
 asked before a chapter runs, so they look things up and search nothing for long, and import what
 they need when called. `parameters` finds one by its name: the room of a rule that a chapter does
 not name is not loaded for it.
@@ -16,7 +16,7 @@ ROOMS = {
     "together": "different some_weight",
     "catalog": "decoder computes of_a_cluster within_context trains",
     "energy": "made powered metered energy_told",
-    "benchmarks": "submitted ran on_radar meet bets_meet",
+    "benchmarks": "submitted ran on_radar have_common_round bets_have_common_rounds",
     "prices": "listed plausible_rent priced priced_if_rented both_rented for_sale hosted sold_as"
     " owned_at rented_or_owned on_the_market committed",
     "training": "splits pretrains holds gets_done keeps_work shared_by meets_deadline",

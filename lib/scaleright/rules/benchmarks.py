@@ -39,14 +39,14 @@ def ran(benchmark: str, round_: str, measure: str, contract: str, seller: str) -
 def on_radar(benchmark: str, scenario: str, paid: str, contract: str, seller: str) -> None:
     """A workload on which a radar can stand, and whose reference chip has a price."""
     from scaleright import market
-    from scaleright.chapters.hardware_radar.model import figures
+    from scaleright.chapters.hardware_radar.model import reference
 
-    reference = figures(benchmark, scenario).attrs["reference"]
+    chip = reference(benchmark, scenario)
     if paid != "own":
-        market.hour(reference, contract, seller)
+        market.hour(chip, contract, seller)
 
 
-def meet(
+def have_common_round(
     new_chip: str,
     old_chip: str,
     benchmark: str,
@@ -79,7 +79,7 @@ def meet(
     mlperf.gain(new_chip, old_chip, benchmark, scenario, metric, statistic, in_round, price)
 
 
-def bets_meet(
+def bets_have_common_rounds(
     bet: str,
     rival: str,
     scenario: str,
@@ -89,9 +89,9 @@ def bets_meet(
     image_share: float,
 ) -> None:
     """Two chips that were measured together on some model of every kind that is bet on."""
-    from scaleright.chapters.architecture_bets.bets import require_meeting
+    from scaleright.chapters.architecture_bets.bets import require_common_round
 
     for kind, benchmark in {"mixture": mixture, "dense": dense}.items():
-        require_meeting(kind, benchmark, scenario, bet, rival)
+        require_common_round(kind, benchmark, scenario, bet, rival)
     if image_share > 0:
-        require_meeting("images", images, "Offline", bet, rival)
+        require_common_round("images", images, "Offline", bet, rival)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from scaleright.inference.lengths import Load
@@ -93,12 +93,10 @@ def grouped(
     precision: str,
     batching: str,
     static_batch: int,
-    requests_per_s: float,
     input_tokens: float,
     output_tokens: float,
     traffic: str,
     tpot_ms: float,
-    prefix_share: float,
     choices: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """A service that some group of chips holds and keeps the pace of; if the cheapest accelerator
@@ -109,48 +107,47 @@ def grouped(
 
     load = requests_of(traffic, input_tokens, output_tokens)
     batch = {"one at a time": 1, "static": static_batch}.get(batching)
-    limits = {"batch": batch, "tpot_s": tpot_ms / 1e3, "prefix_share": prefix_share}
 
     def group(name: str) -> None:
-        _grouped(model, name, precision, load, requests_per_s, limits)
+        _grouped(model, name, precision, load, batch, tpot_ms / 1e3)
 
     on_one(accelerator, choices, group)
 
 
 def _grouped(
-    model: str,
-    accelerator: str,
-    precision: str,
-    load: Load,
-    requests_per_s: float,
-    limits: dict[str, Any],
+    model: str, accelerator: str, precision: str, load: Load, batch: int | None, tpot_s: float
 ) -> None:
-    """`grouped` on one accelerator; limits as of a `Service`."""
+    """`grouped` on one accelerator; batch : None for requests that join and leave alone."""
     import math
 
     from scaleright import catalog
     from scaleright.inference.curves import curves
-    from scaleright.inference.deployment import Deployment
-    from scaleright.inference.fleet import Service, groups
+    from scaleright.inference.deployment import Deployment, shared_by
     from scaleright.inference.formats import resolved
+    from scaleright.inference.ladder import SOFTWARE
     from scaleright.inference.nodes import continuous_rate, engines_like, static_rate
+    from scaleright.inference.serving import room
 
     shape, chip = catalog.model(model), catalog.accelerator(accelerator)
     precision = resolved(shape, chip, precision)
-    deployment = Deployment(shape, chip, precision, software="vLLM 0.17.0", kv_precision="BF16")
-    groups(Service(deployment, load, requests_per_s, **limits))
-    # The page's groups are curves through those engines, which may miss a pace by a hair.
-    batch, tpot_s = limits["batch"], limits["tpot_s"]
+    one = Deployment(shape, chip, precision, software=SOFTWARE, kv_precision="BF16")
+    engines = engines_like(one)
+    found = [of for of in curves(engines) if of.slots(load) >= 1] if engines else []
+    if not found:
+        room(shared_by(one, 8), load)  # says why not
+        raise ValueError(f"{model}: no engine holds such requests")
     kept = (
-        continuous_rate(one, load, tpot_s)[1]
+        continuous_rate(of, load, tpot_s)[1]
         if batch is None
-        else static_rate(one, load, batch, tpot_s)[0]
-        for one in curves(engines_like(deployment))
+        else static_rate(of, load, batch, tpot_s)[0]
+        for of in found
     )
     if all(map(math.isnan, kept)):
+        alone_s = min(of.at(1.0, load).tpot_s for of in found)
+        needs = f" {1e3 * alone_s:.3g}" if alone_s > tpot_s else " more"
         raise ValueError(
-            f"tpot_ms = {1e3 * tpot_s:g}: {model} in {precision} on {accelerator} needs more for a"
-            " token"
+            f"tpot_ms = {1e3 * tpot_s:g}: {model} in {precision} on {accelerator} needs{needs}"
+            " for a token"
         )
 
 

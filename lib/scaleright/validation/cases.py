@@ -225,7 +225,7 @@ def configuration(row: dict[str, Any]) -> Configuration:
     return Configuration("", run, layout, of)
 
 
-def _published(row: dict[str, Any]) -> Configuration:
+def published_run(row: dict[str, Any]) -> Configuration:
     """What a row of the book ran; one that cannot be says why."""
     if row["model"] not in catalog.models(own=False):
         return Configuration("its model's shape is not published")
@@ -314,5 +314,5 @@ def once(
 
 def cases(rows: pd.DataFrame, own: bool = False) -> list[Case]:
     """Every row of a table as a case; a reader's own have been checked."""
-    what = configuration if own else _published
+    what = configuration if own else published_run
     return [case(row, of) for row, of in configured(rows, what, keep=own)]

@@ -1,11 +1,14 @@
-"""What rows of a reader's file cannot be: names that nobody knows, layouts that cannot run, figures
-that contradict each other or that no chip reaches.
+"""A reader's own measurements: a file of the same schema, checked whole before anything is
+predicted; and what its rows cannot be, whatever they measure: names that nobody knows, figures that
+contradict each other or that no chip reaches.
 
 The margins are those within which every measurement of the book's own tables lies, and wider.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,20 +16,19 @@ import pandas as pd
 
 from scaleright import catalog
 from scaleright.architecture import SHAPE_FIELDS
-from scaleright.footprint import grid
-from scaleright.roofline import PEAK_NAMES
+from scaleright.files import read_table
+from scaleright.names import brief, suggestion
+from scaleright.numerals import hint
 from scaleright.transformer import forward_flop
-from scaleright.validation import cases, serving_cases
-from scaleright.validation.cases import model_of
-from scaleright.validation.report import FIRST_LINE, Problem, bar, each, where
+from scaleright.validation.cases import configuring, model_of
+from scaleright.validation.report import FIRST_LINE, Kind, Problem, bar, each, refuse, where
+
+Check = Callable[[pd.DataFrame], Iterable[Problem]]
 
 AGREE = 0.05
 """Two figures of one measurement may lie so far apart (1 % in the book's tables)."""
-FLOP_COUNTS = 3.0
-"""Ratio of two ways to count the FLOP of a step (up to 2)."""
 OVER_DESIGN_POWER = {"accelerator": 1.2, "server": 2.5, "facility": 4.0}
 """Power over the chips' design power, by what the meter covered (up to 1, 1.3 and 1.9)."""
-MOST_KG_PER_KWH = 1.5
 PLAUSIBLE = {
     "accelerator_hours": (1e-6, 1e12),
     "chip_hours": (1e-6, 1e12),
@@ -51,21 +53,18 @@ PLAUSIBLE = {
 _SHAPE = SHAPE_FIELDS[1:]
 
 
-def _basics(rows: pd.DataFrame) -> list[Problem]:
+def basics(rows: pd.DataFrame) -> list[Problem]:
     """Models and accelerators that nobody knows, shapes that are none, and figures that are no
     measurement.
     """
-    found = _implausible(rows)
-    found += each(rows, ("model", *_SHAPE), model_of, "model")
-    if "accelerator" in rows:
-        found += each(rows[rows["accelerator"].notna()], ("accelerator",), _chip, "accelerator")
-    return found
+    models = each(rows, ("model", *_SHAPE), model_of, "model")
+    return [*implausible(rows), *models, *known_chips(rows)]
 
 
-def _implausible(rows: pd.DataFrame) -> list[Problem]:
+def implausible(rows: pd.DataFrame) -> list[Problem]:
     found = []
     for name, (low, high) in PLAUSIBLE.items():
-        value = _column(rows, name)
+        value = floats(rows, name)
         bad = (value < low) | (value > high)
         if bad.any():
             words = f"is no measurement; allowed: {low:g} to {high:g}"
@@ -75,16 +74,32 @@ def _implausible(rows: pd.DataFrame) -> list[Problem]:
     return found
 
 
-def _chip(row: dict[str, Any]) -> None:
-    catalog.accelerator(row["accelerator"])
+def known_chips(rows: pd.DataFrame) -> Iterator[Problem]:
+    """Accelerators that nobody knows."""
+    named = rows.dropna(subset="accelerator") if "accelerator" in rows else rows[:0]
+    find = lambda row: catalog.accelerator(row["accelerator"])
+    return each(named, ("accelerator",), find, "accelerator")
 
 
-def _sound(rows: pd.DataFrame, problems: Iterable[Problem]) -> pd.DataFrame:
-    """The rows with which nothing is wrong."""
-    return rows[~rows.index.isin([problem.line - FIRST_LINE for problem in problems])]
+def staged(*checks: Check) -> Check:
+    """Checks in turn, each of the rows with which nothing was wrong before."""
+
+    def check(rows: pd.DataFrame) -> list[Problem]:
+        found: list[Problem] = []
+        for of in checks:
+            broken = [problem.line - FIRST_LINE for problem in found]
+            found += of(rows[~rows.index.isin(broken)])
+        return found
+
+    return check
 
 
-def _apart(rows: pd.DataFrame, ratio: pd.Series, column: str, say: str) -> Iterator[Problem]:
+def of_each_run(check: Callable[[dict[str, Any]], Any]) -> Check:
+    """A check of what a row ran, asked once for all rows that ran the same."""
+    return lambda rows: each(rows, configuring(rows), check)
+
+
+def apart(rows: pd.DataFrame, ratio: pd.Series, column: str, say: str) -> Iterator[Problem]:
     """A problem where a ratio of two figures that say the same is not 1."""
     ratio = ratio.astype(float)
     bad = (ratio - 1).abs() > AGREE
@@ -92,190 +107,12 @@ def _apart(rows: pd.DataFrame, ratio: pd.Series, column: str, say: str) -> Itera
     return where(told, bad, column, lambda row: f"{say}: {told.loc[row.Index, '_ratio']:.3g} times")
 
 
-def training(rows: pd.DataFrame) -> list[Problem]:
-    """What is wrong with measured steps of training."""
-    problems = _basics(rows)
-    rows = _sound(rows, problems)
-    names = cases.configuring(rows)
-    problems += each(rows, names, cases.once(cases.configuration, names, keep=True))
-    rows = _sound(rows, problems)
-    given = rows.reindex(columns=["measured_step_s", "measured_tokens_per_s_per_accelerator"])
-    step, rate = (given[name].astype(float) for name in given)
-    tokens = rows["global_batch"].astype(float) * rows["sequence"].astype(float)
-    problems += _apart(
-        rows,
-        step * rate * rows["accelerators"].astype(float) / tokens,
-        "measured_tokens_per_s_per_accelerator",
-        "contradicts measured_step_s: it takes tokens of a step over its time",
-    )
-    for line, (row, of) in zip(
-        rows.index, cases.configured(rows, cases.configuration, "checking", True), strict=True
-    ):
-        if of.why or not (seconds := cases.step_s(row)) > 0:
-            continue
-        peak = of.run.chip.peak_flops(PEAK_NAMES[of.run.precision])
-        least_s = of.flop / of.run.chips / peak
-        counted = cases.measured(row, "model_flops_per_accelerator")
-        said = ""
-        if seconds < least_s:
-            said = f"a step of {seconds:.3g} s is faster than the chips' peak, {least_s:.3g} s"
-        elif counted > peak:
-            said = f"{counted:.3g} FLOP/s of a chip is above its peak of {peak:.3g}"
-        elif (
-            not 1 / FLOP_COUNTS
-            < (times := counted * seconds * of.run.chips / of.flop)
-            < (FLOP_COUNTS)
-            and counted > 0
-        ):
-            said = f"the FLOP of a step that it states are {times:.3g} times those of the model"
-        if said:
-            problems.append(Problem(int(line) + FIRST_LINE, "", said))
-    return problems
-
-
-def serving(rows: pd.DataFrame) -> list[Problem]:
-    """What is wrong with measured serving."""
-    problems = _basics(rows)
-    rows = _sound(rows, problems)
-    problems += each(rows, cases.configuring(rows), serving_cases.checked)
-    rows = _sound(rows, problems)
-    problems += _one_stream(
-        rows,
-        _column(rows, "measured_output_tokens_per_s_per_accelerator")
-        * _column(rows, "accelerators"),
-        _column(rows, "measured_tpot_s"),
-        "concurrency",
-        1 + AGREE,
-    )
-    tails = _column(rows, "measured_tpot_p99_s") < _column(rows, "measured_tpot_s")
-    problems += where(
-        rows, tails, "measured_tpot_p99_s", lambda row: "is below measured_tpot_s, its middle"
-    )
-    problems += _below_peak(rows, "measured_output_tokens_per_s_per_accelerator", 1.0)
-    return problems
-
-
-def energy(rows: pd.DataFrame) -> list[Problem]:
-    """What is wrong with measured energy of serving."""
-    problems = _basics(rows)
-    rows = _sound(rows, problems)
-
-    def run(row: dict[str, Any]) -> None:
-        serving_cases.checked(serving_cases.asked(row))
-
-    problems += each(rows, cases.configuring(rows), run)
-    rows = _sound(rows, problems)
-    joules, watts = _column(rows, "measured_joules_per_token"), _column(rows, "measured_watts")
-    problems += _apart(
-        rows,
-        watts / _column(rows, "measured_output_tokens_per_s") / joules,
-        "measured_joules_per_token",
-        "contradicts measured_watts over measured_output_tokens_per_s",
-    )
-    problems += _apart(
-        rows,
-        _column(rows, "measured_joules_per_request") / joules / _column(rows, "output_tokens"),
-        "measured_joules_per_request",
-        "contradicts measured_joules_per_token for output_tokens",
-    )
-    speed = _column(rows, "measured_output_tokens_per_s")
-    problems += _one_stream(rows, speed, _column(rows, "measured_itl_s"), "batch", 1.5)
-    most = rows["boundary"].map(OVER_DESIGN_POWER).astype(float) * _design_watts(rows)
-    problems += where(
-        rows,
-        watts / _column(rows, "accelerators") > most,
-        "measured_watts",
-        lambda row: (
-            f"{row.measured_watts:g} W is more than {row.accelerators} {row.accelerator} can draw,"
-            f" {most[row.Index] * row.accelerators:,.0f} W"
-        ),
-    )
-    problems += _below_peak(rows, "measured_output_tokens_per_s", rows["accelerators"])
-    return problems
-
-
-def counts(rows: pd.DataFrame) -> list[Problem]:
-    """What is wrong with published parameter counts."""
-    return _basics(rows)
-
-
-def memory(rows: pd.DataFrame, predicted: Callable[[dict[str, Any]], float]) -> list[Problem]:
-    """What is wrong with measured memory; `predicted` refuses a layout that is none."""
-    problems = _basics(rows)
-    rows = _sound(rows, problems)
-    problems += each(rows, cases.configuring(rows), predicted)
-    largest = max(chip.memory_bytes or 0 for chip in catalog.accelerators().values())
-    problems += where(
-        rows,
-        rows["published_bytes"] > largest,
-        "published_bytes",
-        lambda row: f"{row.published_bytes:g} B is more than any chip holds, {largest:g} B",
-    )
-    return problems
-
-
-def whole_runs(rows: pd.DataFrame, fastest: Callable[[dict[str, Any]], float]) -> list[Problem]:
-    """What is wrong with chip-hours of whole runs; `fastest` refuses what fits on no such chips."""
-    problems = _basics(rows)
-    rows = _sound(rows, problems)
-    names = ("model", "accelerator", "accelerators", "precision", "tokens")
-    problems += each(rows, (*names, "sequence", "batch_tokens"), fastest)
-    return problems
-
-
-def footprint(rows: pd.DataFrame, predicted: Callable[[dict[str, Any]], None]) -> list[Problem]:
-    """What is wrong with measured energy and carbon of runs; `predicted` refuses what no grid or
-    machine is known for.
-    """
-    problems = _implausible(rows)
-    problems += each(rows[rows["accelerator"].notna()], ("accelerator",), _chip, "accelerator")
-    problems += each(rows[rows["zone"].notna()], ("zone",), _zone, "zone")
-    today = date.today().year
-    problems += where(
-        rows, rows["year"] > today, "year", lambda row: f"{row.year} lies ahead; nearest: {today}"
-    )
-    kwh, kg = _column(rows, "measured_kwh"), _column(rows, "measured_kg_co2e")
-    nothing = kwh.isna() & kg.isna() & _column(rows, "measured_liters").isna()
-    problems += where(
-        rows, nothing, "", lambda _: "states neither measured_kwh nor measured_kg_co2e"
-    )
-    rows = _sound(rows, problems)
-    problems += each(rows, cases.configuring(rows), predicted)
-    rows = _sound(rows, problems)
-    most = OVER_DESIGN_POWER["facility"] * _design_watts(rows) / 1e3
-    hours = _column(rows, "accelerator_hours")
-    problems += where(
-        rows,
-        _column(rows, "measured_kwh") > most * hours,
-        "measured_kwh",
-        lambda row: (
-            f"{row.measured_kwh:g} kWh is more than {row.accelerator} can draw in"
-            f" {row.accelerator_hours:g} h, {most[row.Index] * row.accelerator_hours:,.0f} kWh"
-        ),
-    )
-    ratio = _column(rows, "measured_kg_co2e") / _column(rows, "measured_kwh")
-    problems += where(
-        rows,
-        (ratio > MOST_KG_PER_KWH) & (rows["carbon_boundary"] != "life cycle"),
-        "measured_kg_co2e",
-        lambda row: (
-            f"is {ratio[row.Index]:.3g} kg for each measured_kwh; no grid emits above"
-            f" {MOST_KG_PER_KWH} kg/kWh"
-        ),
-    )
-    return problems
-
-
-def _zone(row: dict[str, Any]) -> None:
-    grid(row["zone"])
-
-
-def _column(rows: pd.DataFrame, name: str) -> pd.Series:
+def floats(rows: pd.DataFrame, name: str) -> pd.Series:
     """A column as floats; NaN where there is none."""
     return rows.reindex(columns=[name])[name].astype(float)
 
 
-def _design_watts(rows: pd.DataFrame) -> pd.Series:
+def design_watts(rows: pd.DataFrame) -> pd.Series:
     """Design power of a chip of each row [W]; NaN where it is not known."""
     known = {
         name: catalog.accelerator(name).tdp_watts for name in rows["accelerator"].dropna().unique()
@@ -283,11 +120,11 @@ def _design_watts(rows: pd.DataFrame) -> pd.Series:
     return rows["accelerator"].map(known).astype(float)
 
 
-def _one_stream(
+def one_stream(
     rows: pd.DataFrame, speed: pd.Series, token_s: pd.Series, held: str, margin: float
 ) -> Iterator[Problem]:
     """A problem where more tokens are written than so many sequences write at their pace."""
-    most = _column(rows, held) / token_s
+    most = floats(rows, held) / token_s
     return where(
         rows,
         speed > margin * most,
@@ -299,7 +136,7 @@ def _one_stream(
     )
 
 
-def _below_peak(rows: pd.DataFrame, column: str, chips: Any) -> Iterator[Problem]:
+def below_peak(rows: pd.DataFrame, column: str, chips: Any) -> Iterator[Problem]:
     """A problem where tokens are written faster than the chip's highest peak computes them."""
     least: dict[tuple, float] = {}
     keys = list(zip(*(rows[name].astype(str) for name in ("accelerator", "model")), strict=True))
@@ -309,7 +146,7 @@ def _below_peak(rows: pd.DataFrame, column: str, chips: Any) -> Iterator[Problem
             flop = float(forward_flop(model_of(row), 1).total)
             least[key] = max(chip.dense.values(), default=np.inf) / flop
     most = pd.Series([least[key] for key in keys], rows.index, dtype=float) * chips
-    speed = _column(rows, column)
+    speed = floats(rows, column)
     return where(
         rows,
         speed > most.astype(float),
@@ -319,3 +156,227 @@ def _below_peak(rows: pd.DataFrame, column: str, chips: Any) -> Iterator[Problem
             f" {most[row.Index]:.3g}"
         ),
     )
+
+
+# The file
+
+
+MOST_ROWS = 200_000
+"""Rows of a file, at most: distinct configurations take about a millisecond each."""
+_WHOLE = 2**53
+"""Above this a number may no longer be counted on to the last digit."""
+_APART = ("run", "source", "note", "released", "held_out")
+"""Columns in which two rows of one measurement may differ."""
+
+
+def own_rows(path: Path, definition: Kind) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A reader's file, typed and checked against the kind's schema and by its rules, with the
+    kind's further columns allowed.
+
+    Returns
+    -------
+    Rows that can be predicted, and those whose model no shape tells, with `why`.
+
+    Raises
+    ------
+    FileError : the file cannot be read.
+    DataError : everything that is wrong with it: which line, which column, what is allowed.
+    """
+    schema = {
+        field["name"]: field for field in catalog.resource(definition.table)["schema"]["fields"]
+    }
+    known = schema | {name: {"name": name, "type": kind} for name, kind in definition.also.items()}
+    table = read_table(path, path.name, MOST_ROWS)
+    header, cells = table
+    _check_header(header, known, definition.required, path.name)
+    if not cells:
+        raise catalog.DataError(f"{path.name}: has a header and no row to validate")
+    problems = [Problem(line, "", why) for line, why in table.ragged()]
+    raw = pd.DataFrame(
+        [row if len(row) == len(header) else [""] * len(header) for row in cells],
+        columns=header,
+        dtype=str,
+    ).apply(lambda column: column.str.strip())
+    typed, unlike = {}, {}
+    for column in header:
+        typed[column], found = _typed(raw[column], known[column])
+        problems += found
+    if "model" in typed:
+        typed["model"], found, unlike = _own_models(typed["model"], path.parent)
+        problems += found
+    rows, ragged = pd.DataFrame(typed), {problem.line for problem in problems if not problem.column}
+    problems = [p for p in problems if not p.column or p.line not in ragged]
+    rows = rows.assign(
+        **{
+            column: value
+            for column, value in _left_out(schema, rows, path.name, definition).items()
+            if column not in rows
+        }
+    )
+    apart = rows[rows["model"].isin([*unlike])] if unlike else rows[:0]
+    if unlike and len(apart) == len(rows):
+        raise catalog.DataError(
+            "; ".join([f"{path.name}: no row can be predicted", *unlike.values()])
+        )
+    rows = rows.drop(apart.index)
+    broken = {problem.line - FIRST_LINE for problem in problems}
+    sound = rows[~rows.index.isin(broken)]
+    problems += _repeated(sound, header)
+    if len(sound):
+        problems += definition.check(sound)
+    refuse(path.name, problems)
+    return rows, apart.assign(why=apart["model"].map(unlike))
+
+
+def _own_models(column: pd.Series, folder: Path) -> tuple[pd.Series, list[Problem], dict[str, str]]:
+    """Names of models, where a cell may be the path of a model of the reader's own from the folder
+    of the file, what is wrong with such a one, and why a cell's model cannot be told by a shape.
+    """
+    names, problems, unlike = {}, [], {}
+    for text in column.dropna().unique():
+        if text.casefold().endswith(catalog.SUFFIXES):
+            try:
+                names[text] = catalog.add_model(folder / text).name
+            except catalog.UnsupportedArchitectureError as error:
+                unlike[text] = str(error)
+            except ValueError as error:
+                line = int(column.index[column == text][0]) + FIRST_LINE
+                problems.append(Problem(line, "model", str(error)))
+    return column.replace(names), problems, unlike
+
+
+def _left_out(
+    schema: Mapping[str, Any], rows: pd.DataFrame, label: str, definition: Kind
+) -> dict[str, Any]:
+    """What stands in columns that the file does not have."""
+    told = {"source": label, "run": [f"line {at + FIRST_LINE}" for at in range(len(rows))]}
+    found = {name: of(rows) if callable(of) else of for name, of in definition.fill.items()}
+    return dict.fromkeys(schema) | told | found
+
+
+def _check_header(
+    header: list[str], known: Mapping[str, Any], required: tuple[str, ...], label: str
+) -> None:
+    """Refuse unknown and missing columns, all at once."""
+    problems = [
+        f"{label}, line 1: unknown column {brief(name)}; {suggestion(name, known)}"
+        for name in dict.fromkeys(header)
+        if name not in known
+    ]
+    problems += [
+        f"{label}, line 1: column {name} is missing; needed: {', '.join(required)}"
+        for name in required
+        if name not in header
+    ]
+    if problems:
+        raise catalog.DataError("\n".join(problems[: FIRST_LINE * 10]))
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """Numbers in digits of ASCII; NaN for what is none, infinity as such."""
+    plain = column.str.fullmatch(r"[\x20-\x7e]*") & ~column.str.contains("_", regex=False)
+    return pd.to_numeric(column.where(plain), errors="coerce").astype(float)
+
+
+def _typed(raw: pd.Series, field: Mapping[str, Any]) -> tuple[pd.Series, list[Problem]]:
+    """A column in its type, and what is wrong with it."""
+    name, kind, limits = field["name"], field["type"], field.get("constraints", {})
+    full = raw.ne("")
+    frame = pd.DataFrame({"text": raw.where(full)})
+    problems = []
+
+    def wrong(bad: pd.Series, say: Callable[[str], str]) -> None:
+        problems.extend(where(frame, bad, name, lambda row: say(row.text)))
+
+    if limits.get("required"):
+        an = "an" if kind == "integer" else "a"
+        wrong(~full, lambda _: f"the cell is empty, but needs {an} {_KINDS.get(kind, kind)}")
+    if kind not in ("integer", "number"):
+        typed = _CONVERT[kind](frame["text"])
+        bad = full & typed.isna()
+        wrong(bad, lambda text: f"{brief(text)} is not a {_KINDS[kind]}")
+        if choices := limits.get("enum"):
+            wrong(
+                full & ~typed.isin(choices),
+                lambda text: f"unknown value {brief(text)}; {suggestion(text, choices)}",
+            )
+        return typed, problems
+    value = _numbers(frame["text"])
+    an = "an integer" if kind == "integer" else "a number"
+    wrong(full & value.isna(), lambda text: f"{brief(text)} is not {an}{hint(text)}")
+    wrong(full & np.isinf(value), lambda text: f"{brief(text)} is not finite")
+    known = full & np.isfinite(value)
+    low, high = limits.get("minimum", -math.inf), limits.get("maximum", math.inf)
+    if kind == "integer":
+        high = min(high, _WHOLE)
+        halves = known & (value % 1 != 0)
+        wrong(halves, lambda text: f"{text} is not an integer; nearest: {_near(text, low, high)}")
+        known &= ~halves
+    if _amount(name):
+        wrong(known & (value <= 0), lambda text: f"{text} is not above 0")
+        known &= value > 0
+    wrong(known & (value < low), lambda text: f"{text} is below {low:g}; nearest: {low:g}")
+    wrong(known & (value > high), lambda text: f"{text} is above {high:g}; nearest: {high:g}")
+    sound = known & value.between(low, high)
+    return (value.where(sound).astype("Int64") if kind == "integer" else value), problems
+
+
+def _near(text: str, low: float, high: float) -> str:
+    return f"{min(max(round(float(text)), low), high):g}"
+
+
+def _amount(name: str) -> bool:
+    """Whether a column holds what can only be above zero."""
+    return name.startswith(("measured_", "published")) or name in _AMOUNTS
+
+
+_AMOUNTS = (
+    "accelerator_hours",
+    "batch",
+    "concurrency",
+    "request_rate",
+    "input_tokens",
+    "output_tokens",
+)
+_KINDS = {
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean (true or false)",
+    "date": "date (YYYY-MM-DD)",
+    "string": "text",
+}
+
+
+def _day(text: str) -> Any:
+    try:
+        return pd.Timestamp(date.fromisoformat(text)) if len(text) == len("YYYY-MM-DD") else pd.NaT
+    except (TypeError, ValueError):
+        return pd.NaT
+
+
+_CONVERT: dict[str, Callable[[pd.Series], pd.Series]] = {
+    "string": lambda column: column,
+    "boolean": lambda column: (
+        column.str.lower().map({"true": True, "false": False}).astype("boolean")
+    ),
+    "date": lambda column: pd.to_datetime(column.dropna().map(_day)).reindex(column.index),
+}
+
+
+def _repeated(rows: pd.DataFrame, header: list[str]) -> Iterator[Problem]:
+    """Rows that say what another says: a name that is taken, a measurement that stands there
+    already, or one configuration with another figure of the same name.
+    """
+    if "run" in header:
+        taken = rows["run"].dropna().duplicated()
+        first = rows["run"].dropna().drop_duplicates()
+        places = {name: line + FIRST_LINE for line, name in first.items()}
+        for line, name in rows["run"].dropna()[taken].items():
+            said = f"{brief(name)} stands on line {places[name]} as well"
+            yield Problem(line + FIRST_LINE, "run", said)
+    told = [name for name in header if name not in _APART]
+    keys = pd.util.hash_pandas_object(rows[told].astype(str), index=False)
+    first = dict(zip(reversed(keys.tolist()), reversed(rows.index.tolist()), strict=True))
+    for line, key in zip(rows.index, keys, strict=True):
+        if first[key] != line:
+            yield Problem(line + FIRST_LINE, "", f"repeats line {first[key] + FIRST_LINE}")

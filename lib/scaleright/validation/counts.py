@@ -43,7 +43,7 @@ KIND = Kind(
         "digits": lambda rows: rows["published"].map(lambda value: len(str(value).rstrip("0"))),
         "scope": "language model",
     },
-    check=checks.counts,
+    check=checks.basics,
     judge=_judge,
     columns={"model": 24, "quantity": 36},
     figure=lambda row, value: significant(value, int(row.digits)),

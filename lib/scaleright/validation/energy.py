@@ -8,7 +8,7 @@ speed and that of the watts.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,18 +20,9 @@ from scaleright.inference.power import KINDS, LIMIT, PRIOR, families, interval, 
 from scaleright.inference.serving import OperatingPoint
 from scaleright.power import draw
 from scaleright.units import si
-from scaleright.validation import checks, serving, serving_cases
+from scaleright.validation import checks, cross_validation, serving
 from scaleright.validation.cases import SHAPE_TYPES, UNDETERMINED, given
-from scaleright.validation.cross_validation import (
-    Book,
-    Subject,
-    cross_validated,
-    errors_by,
-    held_out,
-    leave_group_out,
-    refitted,
-)
-from scaleright.validation.report import Kind
+from scaleright.validation.report import Kind, Problem, where
 
 MODES = {"": ("model", "accelerators", "software"), "model": ("model",), "chip": ("accelerator",)}
 """What a group shares that is left out of both fits when one of its runs is predicted; the first is
@@ -54,7 +45,7 @@ class Case:
     """
 
     why: str
-    timed: serving_cases.Case = serving_cases.Case("throughput")
+    timed: serving.Case = serving.Case("throughput")
     work: np.ndarray = UNDETERMINED
     joules: float = math.nan
     design_watts: float = math.nan
@@ -103,7 +94,7 @@ def _work(point: OperatingPoint) -> np.ndarray:
     return mean * [1.0 if kind in LASTING else d.chips / tokens for kind in KINDS]
 
 
-def case(row: dict[str, Any], timed: serving_cases.Case | None) -> Case:
+def case(row: dict[str, Any], timed: serving.Case | None) -> Case:
     """A row as a case, given its throughput as a case of serving where it states enough for
     that.
     """
@@ -127,14 +118,14 @@ def case(row: dict[str, Any], timed: serving_cases.Case | None) -> Case:
 
 
 def own_cases(rows: pd.DataFrame, label: str) -> list[Case]:
-    """A reader's rows as cases; errors as `serving_cases.cases` raises them."""
-    asked = serving_cases.asked_rows(rows)
-    timed = serving_cases.cases(asked, label, True, ["throughput"])[1]
+    """A reader's rows as cases; errors as `serving.cases` raises them."""
+    asked = serving.asked_rows(rows)
+    timed = serving.cases(asked, label, True, ["throughput"])[1]
     return [case(*both) for both in zip(rows.to_dict("records"), timed, strict=True)]
 
 
 @catalog.shared
-def book() -> Book:
+def book() -> cross_validation.Book:
     """The book's energy; its rows share their throughput with those of serving."""
     table, (timed_rows, timed, _) = catalog.table(KIND.table), serving.book()
     by_run = {
@@ -144,7 +135,7 @@ def book() -> Book:
     }
     every = [case(row, by_run.get(row["run"])) for row in table.to_dict("records")]
     fitted = np.array([not one.why and not one.host_watts for one in every])
-    return Book(table, every, fitted & ~held_out(table))
+    return cross_validation.Book(table, every, fitted & ~cross_validation.held_out(table))
 
 
 def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
@@ -165,7 +156,7 @@ def predicted(of: tuple[Case, float], draws: pooling.Constants) -> float:
     )
 
 
-SUBJECT = Subject(
+SUBJECT = cross_validation.Subject(
     book=book,
     modes=MODES,
     fit=constants,
@@ -179,7 +170,7 @@ SUBJECT = Subject(
 
 
 def _predictions(
-    of: Sequence[Case], by: Callable[[Subject, Sequence[Any]], np.ndarray]
+    of: Sequence[Case], by: Callable[[cross_validation.Subject, Sequence[Any]], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Speeds [token/s of a chip], energies of an output token [J], and these at the measured
     speeds.
@@ -198,7 +189,9 @@ def _without(
     of: Sequence[Case], rows: pd.DataFrame, columns: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same by constants without a case's group."""
-    return _predictions(of, lambda subject, part: leave_group_out(subject, part, rows, columns))
+    return _predictions(
+        of, lambda subject, part: cross_validation.leave_group_out(subject, part, rows, columns)
+    )
 
 
 def refit() -> pd.DataFrame:
@@ -214,7 +207,37 @@ def refit() -> pd.DataFrame:
 
     of, table = book().fits()
     near, far = (_without(of, table, MODES[mode])[1] for mode in ("model", "chip"))
-    return refitted(SUBJECT, shows, near, far)
+    return cross_validation.refitted(SUBJECT, shows, near, far)
+
+
+def _impossible(rows: pd.DataFrame) -> Iterator[Problem]:
+    """Figures that contradict each other or that no chips reach."""
+    names = ("joules_per_token", "joules_per_request", "watts", "output_tokens_per_s", "itl_s")
+    joules, asked, watts, speed, gap_s = (checks.floats(rows, f"measured_{of}") for of in names)
+    yield from checks.apart(
+        rows,
+        watts / speed / joules,
+        "measured_joules_per_token",
+        "contradicts measured_watts over measured_output_tokens_per_s",
+    )
+    yield from checks.apart(
+        rows,
+        asked / joules / checks.floats(rows, "output_tokens"),
+        "measured_joules_per_request",
+        "contradicts measured_joules_per_token for output_tokens",
+    )
+    yield from checks.one_stream(rows, speed, gap_s, "batch", 1.5)
+    most = rows["boundary"].map(checks.OVER_DESIGN_POWER).astype(float) * checks.design_watts(rows)
+    yield from where(
+        rows,
+        watts / checks.floats(rows, "accelerators") > most,
+        "measured_watts",
+        lambda row: (
+            f"{row.measured_watts:g} W is more than {row.accelerators} {row.accelerator} can draw,"
+            f" {most[row.Index] * row.accelerators:,.0f} W"
+        ),
+    )
+    yield from checks.below_peak(rows, "measured_output_tokens_per_s", rows["accelerators"])
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
@@ -225,14 +248,16 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
 
     def predictions(columns: Sequence[str]) -> dict[str, np.ndarray]:
         rate, found, metered = (
-            _predictions(of, Subject.stored) if own else _without(of, rows, columns)
+            _predictions(of, cross_validation.Subject.stored)
+            if own
+            else _without(of, rows, columns)
         )
         return {"": found, "speed_": rate * over, "watts_": metered}
 
     floor = np.array(
         [one.design_watts / serving.roofline(one.timed) if one.known else math.nan for one in of]
     )
-    return cross_validated(
+    return cross_validation.cross_validated(
         SUBJECT,
         rows.assign(
             published=measured,
@@ -266,7 +291,9 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     )
     return {
         title: (
-            errors_by(rows[rows["scored"]], "family", errors).drop(columns="width %").sort_index()
+            cross_validation.errors_by(rows[rows["scored"]], "family", errors)
+            .drop(columns="width %")
+            .sort_index()
         )
     }
 
@@ -293,7 +320,11 @@ KIND = Kind(
         "task": "chat",
         "boundary": "accelerator",
     },
-    check=checks.energy,
+    check=checks.staged(
+        checks.basics,
+        checks.of_each_run(lambda row: serving.checked(serving.asked(row))),
+        _impossible,
+    ),
     judge=_judge,
     columns={"run": 80, "accelerator": 13},
     figure=lambda _, value: si(value, "J"),

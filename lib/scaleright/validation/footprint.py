@@ -3,6 +3,8 @@ year.
 """
 
 import math
+from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import pandas as pd
@@ -14,9 +16,10 @@ from scaleright.power import ENDS, Draw, draw, energy_kwh
 from scaleright.ranges import interval
 from scaleright.units import MASSES, in_units, si
 from scaleright.validation import checks
-from scaleright.validation.report import Kind
+from scaleright.validation.report import Kind, Problem, each, where
 
 QUANTITIES = {"energy": "measured_kwh", "carbon": "measured_kg_co2e"}
+MOST_KG_PER_KWH = 1.5
 WHY = {
     "design power": "design power x hours on both sides, an upper bound of the chips",
     "assumed": "all or part of its power is assumed",
@@ -92,6 +95,46 @@ def _checked(row: dict[str, Any]) -> None:
     for quantity, column in QUANTITIES.items():
         if not pd.isna(row[column]):
             _prediction(row, quantity)
+
+
+def _named(rows: pd.DataFrame) -> Iterator[Problem]:
+    """Machines, grids and years that nobody knows, and rows that state nothing."""
+    yield from checks.implausible(rows)
+    yield from checks.known_chips(rows)
+    zones, today = rows[rows["zone"].notna()], date.today().year
+    yield from each(zones, ("zone",), lambda row: grid(row["zone"]), "zone")
+    late = lambda row: f"{row.year} lies ahead; nearest: {today}"
+    yield from where(rows, rows["year"] > today, "year", late)
+    stated = [checks.floats(rows, name) for name in (*QUANTITIES.values(), "measured_liters")]
+    nothing = pd.concat(stated, axis=1).isna().all(axis=1)
+    yield from where(
+        rows, nothing, "", lambda _: "states neither measured_kwh nor measured_kg_co2e"
+    )
+
+
+def _exaggerated(rows: pd.DataFrame) -> Iterator[Problem]:
+    """Energy that no such machines draw, and carbon that no grid emits."""
+    hours, kwh = (checks.floats(rows, name) for name in ("accelerator_hours", "measured_kwh"))
+    most = checks.OVER_DESIGN_POWER["facility"] * checks.design_watts(rows) / 1e3
+    yield from where(
+        rows,
+        kwh > most * hours,
+        "measured_kwh",
+        lambda row: (
+            f"{row.measured_kwh:g} kWh is more than {row.accelerator} can draw in"
+            f" {row.accelerator_hours:g} h, {most[row.Index] * row.accelerator_hours:,.0f} kWh"
+        ),
+    )
+    ratio = checks.floats(rows, "measured_kg_co2e") / kwh
+    yield from where(
+        rows,
+        (ratio > MOST_KG_PER_KWH) & (rows["carbon_boundary"] != "life cycle"),
+        "measured_kg_co2e",
+        lambda row: (
+            f"is {ratio[row.Index]:.3g} kg for each measured_kwh; no grid emits above"
+            f" {MOST_KG_PER_KWH} kg/kWh"
+        ),
+    )
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
@@ -170,7 +213,7 @@ KIND = Kind(
         "carbon_boundary": "facility",
         "method": "location",
     },
-    check=lambda rows: checks.footprint(rows, _checked),
+    check=checks.staged(_named, checks.of_each_run(_checked), _exaggerated),
     judge=_judge,
     columns={"run": 41, "quantity": 7},
     figure=lambda row, value: _say(value, row.quantity),

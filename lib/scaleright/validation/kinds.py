@@ -9,7 +9,7 @@ import pandas as pd
 from scaleright import catalog
 from scaleright.names import nearest
 from scaleright.validation import counts, energy, footprint, memory, serving, training, whole_runs
-from scaleright.validation.files import own_rows
+from scaleright.validation.checks import own_rows
 from scaleright.validation.report import Kind, Validation, judged
 
 KINDS: dict[str, Kind] = {

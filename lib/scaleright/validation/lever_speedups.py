@@ -1,5 +1,6 @@
 """Published speedups by one lever of serving beside those of the model."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -9,12 +10,13 @@ import pandas as pd
 
 from scaleright.catalog import accelerator, fact, model, shared, table
 from scaleright.formulas import search
+from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment, shared_by
-from scaleright.inference.fleet import Service, groups
 from scaleright.inference.lengths import Load, Speculation
+from scaleright.inference.nodes import static_rate
 from scaleright.inference.serving import steady
 from scaleright.inference.splits import DEGREES
-from scaleright.validation.serving_cases import asked_rows, cases
+from scaleright.validation.serving import asked_rows, cases
 
 PAIR = ["model", "accelerator", "accelerators", "task", "max_sequences"]
 """What two runs of ML.ENERGY share that differ in the format of their weights."""
@@ -140,10 +142,7 @@ def _static_error(run: pd.Series) -> float:
         software=run.software,
     )
     load = Load(run.input_tokens, run.output_tokens)
-    of = Service(served, load, 1.0, batch=int(run.requests))
-    try:
-        _, (requests,) = groups(of, [shared_by(served, int(run.tensor_parallel))])
-    except ValueError:  # no room
-        return float("nan")
+    (one,) = curves([shared_by(served, int(run.tensor_parallel))])
+    requests, _ = static_rate(one, load, float(run.requests), math.inf)
     speed = requests * run.output_tokens / run.tensor_parallel
     return float(speed / run.measured_output_tokens_per_s_per_accelerator - 1)

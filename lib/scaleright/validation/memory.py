@@ -1,6 +1,6 @@
 """Published memory of training, by chip, against the bill of `training_memory`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,8 @@ from scaleright.training.memory import (
 from scaleright.transformer import parameters
 from scaleright.units import si, significant
 from scaleright.validation import checks
-from scaleright.validation.report import Kind
+from scaleright.validation.cases import configured, published_run
+from scaleright.validation.report import Kind, Problem, where
 
 SOFTWARE = {
     "megatron": MEGATRON,
@@ -53,8 +54,7 @@ def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = Non
     """Share of the chip's memory that each run of `measured/training` takes, by its key; a run that
     was measured did fit.
 
-    Rows without a batch, or with a model whose shape nobody published, are left out; a degree that
-    is not stated is 1.
+    Rows whose configuration is not determined are left out.
 
     Parameters
     ----------
@@ -64,30 +64,12 @@ def fullness(rows: pd.DataFrame, software: Software, recompute: str | None = Non
     >>> bool(fullness(foundry, FSDP_FUSED_LOSS).max() < 0.95)
     True
     """
-    rows = rows[
-        rows["global_batch"].notna()
-        & rows["micro_batch"].notna()
-        & rows["model"].isin(list(catalog.models(own=False)))
-    ]
     shares = {}
-    for row in rows.to_dict("records"):
-        degrees = {
-            name: int(row[column])
-            for name, column in (_LAYOUT | {"expert": "expert_parallel"}).items()
-            if pd.notna(row[column])
-        }
-        chip, kept = catalog.accelerator(row["accelerator"]), recompute or row["recompute"]
-        run = TrainingRun(
-            catalog.model(row["model"]),
-            chip,
-            *(row[name] for name in _BATCH),
-            precision=row["precision"],
-            task=row["task"],
-        )
-        memory = training_memory(
-            run, Layout(**degrees, recompute=RECOMPUTE.index(kept)), software=software
-        )
-        shares[row["run"]] = memory.total / chip.require("memory_bytes")
+    for row, of in configured(rows, published_run):
+        if not of.why:
+            kept = RECOMPUTE.index(recompute) if recompute else of.layout.recompute
+            memory = training_memory(of.run, replace(of.layout, recompute=kept), software=software)
+            shares[row["run"]] = memory.total / of.run.chip.require("memory_bytes")
     return pd.Series(shares)
 
 
@@ -146,6 +128,18 @@ def _predicted(row: dict) -> float:
         "layer state": state,
         "total": bill.total - bill.reserve_bytes,
     }[row["part"]]
+
+
+def _unfit(rows: pd.DataFrame) -> Iterator[Problem]:
+    """Layouts that are none, and memory that no chip has."""
+    yield from checks.of_each_run(_predicted)(rows)
+    largest = max(chip.memory_bytes or 0 for chip in catalog.accelerators().values())
+    yield from where(
+        rows,
+        rows["published_bytes"] > largest,
+        "published_bytes",
+        lambda row: f"{row.published_bytes:g} B is more than any chip holds, {largest:g} B",
+    )
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
@@ -237,7 +231,7 @@ KIND = Kind(
     table="measured/memory",
     required=("model", "accelerators", "precision", "sequence", "global_batch", "published_bytes"),
     fill=_FILL,
-    check=lambda rows: checks.memory(rows, _predicted),
+    check=checks.staged(checks.basics, _unfit),
     judge=_judge,
     columns={"run": 36, "part": 13},
     figure=lambda _, value: si(value, "B"),

@@ -6,15 +6,20 @@ throughput and median inter-token latency at a given batch, and time per output 
 concurrency. They are refitted for every group that is left out: runs of one model on one number of
 chips with one release of the software (the headline), and more strictly all runs of a model, a
 release or a chip.
+
+A row may state several figures (throughput, TPOT, ITL, TTFT): each is a case of its own. All but
+TTFT are linear in the slowdowns.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,40 +27,318 @@ import pandas as pd
 
 from scaleright import catalog, pooling
 from scaleright.architecture import Transformer
-from scaleright.inference.phases import KINDS
-from scaleright.inference.serving import steady
+from scaleright.inference.deployment import MEMORY_SHARE, Deployment
+from scaleright.inference.lengths import Load, trace
+from scaleright.inference.phases import KINDS, StepSeconds
+from scaleright.inference.serving import EVEN, OperatingPoint, offline, room, steady
 from scaleright.inference.slowdowns import (
     PLAIN,
     TIES,
     borrowed,
     chip_family,
     evidence,
+    families,
     interval,
     spread_class,
 )
+from scaleright.names import one_of
 from scaleright.roofline import PEAK_NAMES
+from scaleright.transformer import memory
 from scaleright.transformer.flops import forward_flop
-from scaleright.transformer.memory import (
-    bytes_per_parameter,
-    decode_bytes_per_step,
-    sequence_kv_bytes,
-)
 from scaleright.transformer.parameters import active_parameters
 from scaleright.units import si
-from scaleright.validation import checks
-from scaleright.validation.cases import SHAPE_TYPES
-from scaleright.validation.cross_validation import (
-    Book,
-    Subject,
-    cross_validated,
-    errors_by,
-    groups,
-    held_out,
-    leave_group_out,
-    refitted,
+from scaleright.validation import checks, cross_validation
+from scaleright.validation.cases import (
+    SHAPE_TYPES,
+    UNDETERMINED,
+    configuring,
+    given,
+    model_of,
+    once,
 )
-from scaleright.validation.report import Kind
-from scaleright.validation.serving_cases import Case, asked_rows, cases
+from scaleright.validation.report import FIRST_LINE, Kind, Problem, bar, where
+
+# Rows of measured serving as the model sees them: what was served, on what, at which load, and the
+# figure that was measured
+
+
+FIGURES = {
+    "throughput": "measured_output_tokens_per_s_per_accelerator",
+    "TPOT": "measured_tpot_s",
+    "ITL": "measured_itl_s",
+    "TTFT": "measured_ttft_s",
+}
+"""What may be measured, and its column. Throughput is of one chip."""
+NO_PROMPTS: Mapping[str, float] = MappingProxyType({})
+TRACES = {"chat": "azure conversation", "code": "azure code"}
+"""Published traces whose prompts spread as those of a task of people's own words."""
+SHAREGPT = "azure conversation"
+"""The published trace as whose lengths those of ShareGPT, whose own spread nobody published, are
+taken to spread: chats as well.
+"""
+
+
+@dataclass(frozen=True, eq=False)  # a fit knows its cases by themselves
+class Case:
+    """A figure that its configuration determines; one that it does not says `why`.
+
+    value : the figure measured
+    asked : the batch or concurrency of the row, as `steady` takes it; empty for maximum load
+    alike : whether all its requests are of one length
+    point : the operating point at measured peaks
+    seconds : seconds of each kind of work at measured peaks in the time that the figure stands for:
+        of a token written by the chip (throughput), or between two tokens of a sequence [s]
+    families : the family of each kind's constant
+    """
+
+    figure: str
+    why: str = ""
+    value: float = math.nan
+    deployment: Deployment = UNDETERMINED
+    load: Load = UNDETERMINED
+    asked: Mapping[str, float] = UNDETERMINED
+    alike: bool = False
+    point: OperatingPoint = UNDETERMINED
+    seconds: np.ndarray = UNDETERMINED
+    families: dict[str, str] = UNDETERMINED
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Time of each kind of work at measured peaks over the figure as a time [1]."""
+        return self.seconds / self.measured_s
+
+    @cached_property
+    def names(self) -> np.ndarray:
+        """The family of each kind of work, as an array."""
+        return np.array(list(self.families.values()))
+
+    @property
+    def measured_s(self) -> float:
+        """The figure as a time [s]."""
+        return 1 / self.value if self.figure == "throughput" else self.value
+
+
+def serving_row(row: Mapping[str, Any], prompts: Mapping[str, float]) -> dict[str, Any]:
+    """A row of `measured/energy` in the columns of `measured/serving`.
+
+    prompts : tokens of a prompt by task, where the row does not state them [token]
+
+    Of ranks that experts are spread over, each that is not an attention group of its own shares
+    attention (vLLM, tensor parallel); what degrees do not fill are stages of a pipeline.
+    """
+    chips, data = row["accelerators"], int(row["data_parallel"])
+    tensor = chips // data if row["expert_parallel"] > 1 else int(row["tensor_parallel"])
+    return dict(row) | {
+        "tensor_parallel": tensor,
+        "attention_data_parallel": data,
+        "pipeline_parallel": chips // (tensor * data),
+        "input_tokens": given(row, "input_tokens", prompts.get(row["task"], math.nan)),
+        "mode": "aggregated",
+        "scenario": "concurrency",
+        FIGURES["throughput"]: row["measured_output_tokens_per_s"] / chips,
+    }
+
+
+def _parts(step: StepSeconds) -> np.ndarray:
+    return np.array([float(np.sum(getattr(step, f"{kind}_s"))) for kind in KINDS])
+
+
+def _seconds(figure: str, point: OperatingPoint) -> np.ndarray:
+    """Seconds by kind of what a figure stands for."""
+    if figure == "throughput":
+        return (
+            _parts(point.step)
+            * point.deployment.chips
+            / float(point.rhythm.requests * point.load.output_tokens)
+        )
+    if figure == "ITL":
+        return _parts(point.median_step)
+    return _parts(point.token_step) / point.load.tokens_per_step
+
+
+def _deployment(row: Mapping[str, Any]) -> Deployment:
+    chip = catalog.accelerator(row["accelerator"])
+    data = int(given(row, "attention_data_parallel", 1))
+    return Deployment(
+        model_of(row),
+        chip,
+        row["precision"],
+        int(given(row, "tensor_parallel", 1)),
+        int(given(row, "pipeline_parallel", 1)),
+        int(given(row, "expert_parallel", 1)),
+        data,
+        kv_precision=given(row, "kv_precision", None),
+        software=given(row, "software", ""),
+        max_sequences=given(row, "max_sequences", None),
+        memory_share=1.0 if given(row, "batch", 0) else MEMORY_SHARE,
+    )
+
+
+def _undetermined(row: Mapping[str, Any]) -> str:
+    """Why a row's configuration does not determine its figures; empty if it does."""
+    for column in ("input_tokens", "output_tokens", "tensor_parallel", "precision"):
+        if pd.isna(row[column]):
+            return f"does not state {column}"
+    if row["mode"] != "aggregated":
+        return "prefill and decode on pools of their own"
+    if given(row, "scenario", "maximum load") not in ("maximum load", "concurrency", "one batch"):
+        return f"the load of scenario {row['scenario']} is not stated"
+    if given(row, "draft_tokens", 0):
+        return "drafts tokens, and does not state how many are accepted"
+    latency = any(given(row, FIGURES[name], 0) for name in ("TPOT", "ITL", "TTFT"))
+    return (
+        "does not state its concurrency"
+        if latency and pd.isna(row["batch"]) and pd.isna(row["concurrency"])
+        else ""
+    )
+
+
+def _asked(row: Mapping[str, Any], deployment: Deployment, load: Load) -> dict[str, float]:
+    """The concurrency or batch that a row states; a batch that does not fit is a mean that counts
+    those who wait.
+    """
+    if given(row, "concurrency", 0):
+        return {"concurrency": float(row["concurrency"])}
+    return (
+        {"batch": min(float(row["batch"]), float(room(deployment, load)))}
+        if given(row, "batch", 0)
+        else {}
+    )
+
+
+def _whole(row: Mapping[str, Any]) -> tuple[Deployment, Load]:
+    """What serves what; raises ValueError where the layout does not make up the chips."""
+    deployment = _deployment(row)
+    if deployment.chips != row["accelerators"]:
+        raise ValueError(
+            f"tensor x pipeline x attention_data = {deployment.chips}, allowed: accelerators ="
+            f" {row['accelerators']}"
+        )
+    load = Load(float(row["input_tokens"]), float(row["output_tokens"]))
+    return deployment, replace(load, **_spread(row))
+
+
+def _spread(row: Mapping[str, Any]) -> dict[str, Any]:
+    """How widely the lengths of a row spread, as fields of a load."""
+    if drawn := given(row, "lengths", ""):
+        chats, even = trace(SHAREGPT), Load(1, 1, 0.0, EVEN, EVEN)
+        of = {"uniform": even, "ShareGPT": chats}[one_of(drawn, ("uniform", "ShareGPT"), "lengths")]
+        return {"input_cv": of.input_cv, "output_cv": of.output_cv}
+    like = [of for task, of in TRACES.items() if str(given(row, "task", "")).startswith(task)]
+    return {"input_cv": trace(like[0]).input_cv} if like else {}
+
+
+def checked(row: Mapping[str, Any]) -> None:
+    """Refuse a row of which no request could be served, before anything is predicted.
+
+    Raises
+    ------
+    LookupError, ValueError : an unknown name, a rule that the layout breaks, no room; says what is
+        allowed.
+    """
+    if not _undetermined(row):
+        room(*_whole(row))
+
+
+def _alike(row: Mapping[str, Any]) -> bool:
+    return bool(given(row, "same_lengths", False))
+
+
+def served(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row ran, as fields of a case, at measured peaks."""
+    deployment, load = _whole(row)
+    asked, requests = _asked(row, deployment, load), given(row, "requests", 0)
+    point = (
+        offline(deployment, load, requests, **asked, slowdowns={})
+        if requests
+        else steady(deployment, load, **asked, slowdowns={}, alike=_alike(row))
+    )
+    return {
+        "deployment": deployment,
+        "load": load,
+        "asked": asked,
+        "point": point,
+        "families": families(deployment),
+    }
+
+
+def _of_row(
+    row: Mapping[str, Any],
+    where: str,
+    own: bool,
+    figures: Sequence[str],
+    served_by: Callable[[Mapping[str, Any]], dict[str, Any]],
+) -> list[Case]:
+    """Each of these figures that a row states as a case; one without any counts as the first.
+
+    Raises
+    ------
+    LookupError, DataError : a value of a reader's own file that cannot be used: which line, which
+        column, what is allowed.
+    """
+    values = {name: float(given(row, FIGURES[name], math.nan)) for name in figures}
+    stated = [name for name, value in values.items() if not math.isnan(value)] or [*figures[:1]]
+    why = _undetermined(row) or (
+        ""
+        if own or row["model"] in catalog.models(own=False)
+        else "its model's shape is not published"
+    )
+    ran: dict[str, Any] = {}
+    try:
+        ran = {} if why else served_by(row)
+    except (ValueError, LookupError) as error:
+        why = str(error)
+        if own:
+            raise type(error)(f"{where}: {why}") from None
+    note = given(row, "note", "")
+    why = why or ("anomaly: " + note.partition("anomaly: ")[2] if "anomaly: " in note else "")
+    return [
+        Case(
+            name,
+            why or ("" if values[name] > 0 else f"states no {name}"),
+            values[name],
+            **ran,
+            alike=_alike(row),
+            seconds=_seconds(name, ran["point"]) if ran else UNDETERMINED,
+        )
+        for name in stated
+    ]
+
+
+def cases(
+    rows: pd.DataFrame, label: str, own: bool, figures: Sequence[str] = tuple(FIGURES)
+) -> tuple[pd.DataFrame, list[Case]]:
+    """Every figure of every row, of these, as a frame of rows with the column `figure` and as
+    cases; errors as `_of_row` raises them.
+    """
+    served_by = once(served, configuring(rows))
+    found = [
+        _of_row(row, f"{label}, line {line}", own, figures, served_by)
+        for line, row in enumerate(bar(rows.to_dict("records"), "predicting"), FIRST_LINE)
+    ]
+    every = [one for of in found for one in of]
+    return (
+        rows.iloc[np.repeat(range(len(rows)), list(map(len, found)))]
+        .reset_index(drop=True)
+        .assign(figure=[one.figure for one in every]),
+        every,
+    )
+
+
+def asked(row: Mapping[str, Any], prompts: Mapping[str, float] = NO_PROMPTS) -> dict[str, Any]:
+    """A row of energy as one of serving, as `serving_row`, with every column of that table."""
+    return dict.fromkeys(_serving_columns()) | serving_row(row, prompts)
+
+
+def asked_rows(energy: pd.DataFrame, prompts: Mapping[str, float] = NO_PROMPTS) -> pd.DataFrame:
+    """Rows of energy as those of serving, as `asked`."""
+    return pd.DataFrame([asked(row, prompts) for row in energy.to_dict("records")])
+
+
+@catalog.remembered
+def _serving_columns() -> tuple[str, ...]:
+    return tuple(f["name"] for f in catalog.resource("measured/serving")["schema"]["fields"])
+
 
 # What measured serving is predicted by without a model of it: the roofline of the datasheet, and
 # the median of what was measured on the chip
@@ -79,8 +362,8 @@ def roofline(one: Case) -> float:
             PEAK_NAMES.get(d.compute_format("experts"), d.compute_format("experts").lower())
         ),
     )
-    moved = decode_bytes_per_step(d.model, batch, d.precision) + sequence_kv_bytes(
-        d.model, load.context, batch, bytes_per_parameter(d.cache_format)
+    moved = memory.decode_bytes_per_step(d.model, batch, d.precision) + memory.sequence_kv_bytes(
+        d.model, load.context, batch, memory.bytes_per_parameter(d.cache_format)
     )
     each, prompt = _flop(d.model, load.context, False, True), _flop(d.model, load.input_tokens)
     if one.figure == "TTFT":
@@ -112,7 +395,10 @@ def looked_up(of: Sequence[Case | None], rows: pd.DataFrame) -> np.ndarray:
     fits, table = SUBJECT.book().fits()
     speeds = np.array([one.figure == "throughput" for one in fits])
     known = [*compress(fits, speeds)]
-    places, its = groups(table[speeds], MODES[""]), groups(rows, MODES[""])
+    places, its = (
+        cross_validation.groups(table[speeds], MODES[""]),
+        cross_validation.groups(rows, MODES[""]),
+    )
     classes = np.array([_likeness(one) for one in known])
     rates = np.array([one.value * active_parameters(one.deployment.model).total for one in known])
     found = np.full(len(of), math.nan)
@@ -193,11 +479,11 @@ def _energy_rows(lengths: dict[str, float]) -> pd.DataFrame:
     return asked_rows(energy[energy["task"].isin([*PROMPTED, "chat 2024", "gpqa"])], lengths)
 
 
-def book(lengths: dict[str, float] | None = None) -> Book:
+def book(lengths: dict[str, float] | None = None) -> cross_validation.Book:
     """The book's figures, with prompts of these lengths, or the stored ones."""
     rows, every = _book(tuple((prompts() if lengths is None else lengths).items()))
     fitted = np.array([not one.why and one.figure in FITTED for one in every])
-    return Book(rows.copy(), every, fitted & ~held_out(rows))
+    return cross_validation.Book(rows.copy(), every, fitted & ~cross_validation.held_out(rows))
 
 
 @catalog.shared
@@ -246,7 +532,7 @@ def _kind(one: Case) -> str:
     return spread_class(one.deployment, one.figure) if ranged else ""
 
 
-SUBJECT = Subject(
+SUBJECT = cross_validation.Subject(
     book=book,
     modes=MODES,
     fit=constants,
@@ -258,6 +544,23 @@ SUBJECT = Subject(
     source="scalerightserving",
     alone=lambda one, row: not borrowed(one.deployment),
 )
+
+
+def beside_predictions(rows: pd.DataFrame, label: str, figure: str) -> pd.DataFrame:
+    """Those published rows that determine a figure, with what was measured, what the stored
+    constants predict and what the plain roofline says of it: measured, predicted and roofline, in
+    the figure's unit.
+
+    label : words for where the rows stand
+    """
+    found, every = cases(rows, label, False, [figure])
+    kept = [not one.why for one in every]
+    known = [*compress(every, kept)]
+    return found[kept].assign(
+        measured=[one.value for one in known],
+        predicted=SUBJECT.stored(known),
+        roofline=[roofline(one) for one in known],
+    )
 
 
 def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
@@ -277,7 +580,7 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
         return one.families[kind] == name and one.shares[KINDS.index(kind)] > 0.002
 
     near, far = (
-        leave_group_out(subject, of, table, columns, apart=True)
+        cross_validation.leave_group_out(subject, of, table, columns, apart=True)
         for columns in (MODES["model"], (*MODES["model"], *MODES["chip"]))
     )
     rows = [
@@ -286,7 +589,7 @@ def refit(lengths: dict[str, float] | None = None) -> pd.DataFrame:
     ]
     shown = pd.Series([evidence(one.deployment) for one in of]).value_counts(sort=False)
     rows += [(name, "runs", *[count] * 4, "count") for name, count in shown.items()]
-    return refitted(subject, shows, near, far, rows)
+    return cross_validation.refitted(subject, shows, near, far, rows)
 
 
 def _waits(one: Case) -> str:
@@ -297,6 +600,17 @@ def _waits(one: Case) -> str:
 def _untold(one: Case) -> bool:
     """Whether a TTFT is measured at a load of which only those that run are known."""
     return one.figure == "TTFT" and one.point is not None and "batch" in one.asked
+
+
+def _impossible(rows: pd.DataFrame) -> Iterator[Problem]:
+    """Figures that contradict each other or that no chips reach."""
+    names = FIGURES["throughput"], FIGURES["TPOT"], "measured_tpot_p99_s"
+    each, token_s, tail_s = (checks.floats(rows, name) for name in names)
+    speed = each * checks.floats(rows, "accelerators")
+    yield from checks.one_stream(rows, speed, token_s, "concurrency", 1 + checks.AGREE)
+    low = lambda row: "is below measured_tpot_s, its middle"
+    yield from where(rows, tail_s < token_s, "measured_tpot_p99_s", low)
+    yield from checks.below_peak(rows, FIGURES["throughput"], 1.0)
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
@@ -310,12 +624,12 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     values = np.array([one.value for one in of])
     why = [one.why or ("" if one.figure in FITTED else _waits(one)) for one in of]
     flat = np.array([roofline(one) if one.point else math.nan for one in of])
-    return cross_validated(
+    return cross_validation.cross_validated(
         SUBJECT,
         rows.assign(published=values, why=why, scored=[not reason for reason in why]),
         of,
         own,
-        lambda columns: {"": leave_group_out(SUBJECT, known, rows, columns)},
+        lambda columns: {"": cross_validation.leave_group_out(SUBJECT, known, rows, columns)},
         lookup_error_percent=100 * (looked_up(known, rows) / values - 1),
         baseline_error_percent=100 * (flat / values - 1),
         family=[chip_family(one.deployment) if one.point else "" for one in of],
@@ -339,7 +653,7 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
             scored["source"]
             + " "
             + scored["figure"]
-            + np.where(held_out(scored), ", never fitted", "")
+            + np.where(cross_validation.held_out(scored), ", never fitted", "")
         ),
         "family of chips and kind of model": scored["family"] + ", " + kind,
     }
@@ -347,7 +661,10 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "median / p90 of the absolute error [%]; left out: the row's own group (ours), all of its"
         " model, release or chip"
     )
-    found = {f"by {title}, {words}": errors_by(scored, key, errors) for title, key in by.items()}
+    found = {
+        f"by {title}, {words}": cross_validation.errors_by(scored, key, errors)
+        for title, key in by.items()
+    }
     first = rows[(rows["figure"] == "TTFT") & rows["predicted"].notna()]
     factor = np.exp(np.abs(np.log(first["predicted"] / first["published"]))).groupby(
         first["source"]
@@ -398,7 +715,7 @@ KIND = Kind(
         "scenario": "maximum load",
         "held_out": False,
     },
-    check=checks.serving,
+    check=checks.staged(checks.basics, checks.of_each_run(checked), _impossible),
     judge=_judge,
     columns={"run": 58, "figure": 10},
     figure=lambda row, value: si(value, "" if row.figure == "throughput" else "s"),

@@ -7,7 +7,7 @@ runs of a model, a release, a number of chips or a chip.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,19 +20,8 @@ from scaleright.training.machine import COMPUTE
 from scaleright.training.parts import KINDS
 from scaleright.training.slowdowns import FIXED, PRIOR, borrowed, constant, family, fit, interval
 from scaleright.units import si
-from scaleright.validation import checks
-from scaleright.validation.cases import SHAPE_TYPES, Case, cases, given
-from scaleright.validation.cross_validation import (
-    Book,
-    Subject,
-    cross_validated,
-    errors_by,
-    groups,
-    held_out,
-    leave_group_out,
-    refitted,
-)
-from scaleright.validation.report import Kind
+from scaleright.validation import cases, checks, cross_validation
+from scaleright.validation.report import FIRST_LINE, Kind, Problem, each
 
 MODES = {
     "": ("model", "accelerators", "software"),
@@ -45,11 +34,13 @@ MODES = {
 the headline.
 """
 
+FLOP_COUNTS = 3.0
+"""Ratio of two ways to count the FLOP of a step (up to 2)."""
 TURNS = 4
 """Turns of fitting and hiding after which no prediction moves by more than a thousandth."""
 
 
-def _slow(one: Case, by: pooling.Constants) -> dict[str, float]:
+def _slow(one: cases.Case, by: pooling.Constants) -> dict[str, float]:
     """A case's slowdowns, of fitted constants."""
     return {kind: constant(by, name, kind)[0] for kind, name in one.families.items()}
 
@@ -64,13 +55,13 @@ def _slow_in_each(
     }
 
 
-def _shares(one: Case, slow: Mapping[str, Any]) -> np.ndarray:
+def _shares(one: cases.Case, slow: Mapping[str, Any]) -> np.ndarray:
     """What each kind of work of a case shows at measured peaks, over the measured time."""
     return one.seconds(slow) / one.measured_s
 
 
 @lru_cache(maxsize=2)
-def _unfitted(of: tuple[Case, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _unfitted(of: tuple[cases.Case, ...]) -> tuple[np.ndarray, np.ndarray]:
     """The cases' shares where no constant is known yet, (cases, kinds), and which of them depend on
     the constants: those in which less computing hides less.
     """
@@ -81,7 +72,7 @@ def _unfitted(of: tuple[Case, ...]) -> tuple[np.ndarray, np.ndarray]:
     return shown, np.any(np.abs(more - less) > 1e-9, axis=1)
 
 
-def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
+def constants(of: Sequence[cases.Case], among: np.ndarray) -> list[pooling.Constants]:
     """The constants fitted to cases, as `cross_validation.Fit`.
 
     What hides depends on the constants and they on what shows: each fit finds both in turns, from
@@ -105,23 +96,23 @@ def constants(of: Sequence[Case], among: np.ndarray) -> list[pooling.Constants]:
     return found
 
 
-def _predicted(one: Case, by: pooling.Constants) -> float:
+def _predicted(one: cases.Case, by: pooling.Constants) -> float:
     """A case's step time [s] by fitted constants."""
     slow = _slow(one, by)
     return float(one.seconds(slow) @ list(slow.values()))
 
 
-def _ideal(one: Case) -> float:
+def _ideal(one: cases.Case) -> float:
     """Time of a step at the datasheet's dense peak."""
     return one.flop / one.run.chips / one.run.chip.peak_flops(PEAK_NAMES[one.run.precision])
 
 
-def _class(one: Case) -> tuple[str, str, str]:
+def _class(one: cases.Case) -> tuple[str, str, str]:
     """What the look-up looks up: chip, format, and whether the model has experts."""
     return one.run.chip.name, one.run.precision, "experts" if one.run.model.experts else "dense"
 
 
-def _features(one: Case) -> list[float]:
+def _features(one: cases.Case) -> list[float]:
     """What the regression knows of a run: eight numbers."""
     sizes = (
         one.run.model.hidden,
@@ -135,13 +126,13 @@ def _features(one: Case) -> list[float]:
 
 
 def _baselines(
-    of: Sequence[Case], rows: pd.DataFrame, columns: Sequence[str]
+    of: Sequence[cases.Case], rows: pd.DataFrame, columns: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Step times by the dumb look-up (median MFU by chip, format and kind of model) and by a
     regression of log MFU a chip, both without the runs that share these columns with a case.
     """
     book, table = _book().fits()
-    its, keys = groups(rows, columns), groups(table, columns)
+    its, keys = cross_validation.groups(rows, columns), cross_validation.groups(table, columns)
     ideal, features, classes = (
         np.array([known(one) for one in book]) for known in (_ideal, _features, _class)
     )
@@ -181,17 +172,19 @@ def _median_and_line(
 
 
 @catalog.remembered
-def _book() -> Book:
+def _book() -> cross_validation.Book:
     table = catalog.table(KIND.table)
-    every = cases(table)
-    return Book(table, every, np.array([not one.why for one in every]) & ~held_out(table))
+    every = cases.cases(table)
+    return cross_validation.Book(
+        table, every, np.array([not one.why for one in every]) & ~cross_validation.held_out(table)
+    )
 
 
 def _software(row: Mapping[str, Any]) -> str | None:
-    return given(row, "software", None)
+    return cases.given(row, "software", None)
 
 
-SUBJECT = Subject(
+SUBJECT = cross_validation.Subject(
     book=_book,
     modes=MODES,
     fit=constants,
@@ -218,14 +211,14 @@ def refit() -> pd.DataFrame:
     found = SUBJECT.whole_fit(of)
     shares = {one: _shares(one, _slow(one, found)) for one in of}
 
-    def shows(one: Case, name: str, kind: str) -> bool:
+    def shows(one: cases.Case, name: str, kind: str) -> bool:
         return shares[one][KINDS.index(kind)] > 0.005 and name in ("any", one.families[kind])
 
     near, far = (
-        leave_group_out(SUBJECT, of, table, columns, apart=True)
+        cross_validation.leave_group_out(SUBJECT, of, table, columns, apart=True)
         for columns in (MODES[""], (*MODES[""], *MODES["chip"]))
     )
-    return refitted(SUBJECT, shows, near, far)
+    return cross_validation.refitted(SUBJECT, shows, near, far)
 
 
 @catalog.shared
@@ -235,20 +228,67 @@ def steps_left_out(mode: str = "") -> pd.DataFrame:
     modes and baselines, which takes five times as long.
     """
     table, every, _ = _book()
-    predicted = leave_group_out(SUBJECT, _determined(every), table, MODES[mode])
+    predicted = cross_validation.leave_group_out(SUBJECT, _determined(every), table, MODES[mode])
     off = 100 * (predicted / np.array([one.measured_s for one in every]) - 1)
     return table.assign(error_percent=off.round(4))[[not one.why for one in every]]
 
 
-def _determined(of: Sequence[Case]) -> list[Case | None]:
+def _determined(of: Sequence[cases.Case]) -> list[cases.Case | None]:
     """The cases that can be predicted; None for the others."""
     return [None if one.run is None else one for one in of]
+
+
+def _unrunnable(rows: pd.DataFrame) -> Iterator[Problem]:
+    """Layouts that cannot run."""
+    names = cases.configuring(rows)
+    return each(rows, names, cases.once(cases.configuration, names, keep=True))
+
+
+def _impossible(rows: pd.DataFrame) -> Iterator[Problem]:
+    """Figures that contradict each other or that no chips reach."""
+    step, rate = (
+        checks.floats(rows, f"measured_{of}") for of in ("step_s", "tokens_per_s_per_accelerator")
+    )
+    batch, sequence, chips = (
+        rows[name].astype(float) for name in ("global_batch", "sequence", "accelerators")
+    )
+    yield from checks.apart(
+        rows,
+        step * rate * chips / (batch * sequence),
+        "measured_tokens_per_s_per_accelerator",
+        "contradicts measured_step_s: it takes tokens of a step over its time",
+    )
+    ran = cases.configured(rows, cases.configuration, "checking", keep=True)
+    for line, (row, of) in zip(rows.index, ran, strict=True):
+        if (
+            not of.why
+            and (seconds := cases.step_s(row)) > 0
+            and (said := _beyond(row, of, seconds))
+        ):
+            yield Problem(int(line) + FIRST_LINE, "", said)
+
+
+def _beyond(row: Mapping[str, Any], of: cases.Configuration, seconds: float) -> str:
+    """What the peak of its chips or the FLOP of its model say against a step, if anything."""
+    peak = of.run.chip.peak_flops(PEAK_NAMES[of.run.precision])
+    least_s, counted = (
+        of.flop / of.run.chips / peak,
+        cases.measured(row, "model_flops_per_accelerator"),
+    )
+    if seconds < least_s:
+        return f"a step of {seconds:.3g} s is faster than the chips' peak, {least_s:.3g} s"
+    if counted > peak:
+        return f"{counted:.3g} FLOP/s of a chip is above its peak of {peak:.3g}"
+    times = counted * seconds * of.run.chips / of.flop
+    if counted > 0 and not 1 / FLOP_COUNTS < times < FLOP_COUNTS:
+        return f"the FLOP of a step that it states are {times:.3g} times those of the model"
+    return ""
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     own = not label.startswith(KIND.table)
     rows = rows.reset_index(drop=True)
-    of = _book().cases if label == KIND.table else cases(rows, own)
+    of = _book().cases if label == KIND.table else cases.cases(rows, own)
     judged = rows.assign(
         published=[one.measured_s for one in of],
         scored=[not one.why for one in of],
@@ -257,12 +297,12 @@ def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
 
     def predictions(columns: Sequence[str]) -> dict[str, np.ndarray]:
         looked, regressed = _baselines(of, rows, columns)
-        ours = leave_group_out(SUBJECT, _determined(of), rows, columns)
+        ours = cross_validation.leave_group_out(SUBJECT, _determined(of), rows, columns)
         return {"": ours, "baseline_": looked, "regression_": regressed}
 
     families = {name: family(catalog.accelerator(name)) for name in set(rows["accelerator"])}
     families = rows["accelerator"].map(families)
-    return cross_validated(SUBJECT, judged, of, own, predictions, family=families)
+    return cross_validation.cross_validated(SUBJECT, judged, of, own, predictions, family=families)
 
 
 def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -276,7 +316,7 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     words = (
         (scored["kind"] == "experts", ", experts"),
         (few, ", FP8"),
-        (held_out(scored), ", never fitted"),
+        (cross_validation.held_out(scored), ", never fitted"),
     )
     key = sum((np.where(of, word, "").astype(object) for of, word in words), start=scored["source"])
     modes = {
@@ -284,7 +324,7 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for mode in ("model", "release", "cluster size", "chip")
     }
     baselines = {"look-up": "baseline_error_percent", "regression": "regression_error_percent"}
-    every = errors_by(scored, key, {"ours": "error_percent"} | modes | baselines)
+    every = cross_validation.errors_by(scored, key, {"ours": "error_percent"} | modes | baselines)
     stricter = list(modes)[1:]
     return {
         "by source, median / p90 of the absolute error [%]; left out: the row's own group (ours),"
@@ -311,7 +351,7 @@ KIND = Kind(
         "measured_step_s",
         "measured_tokens_per_s_per_accelerator",
     ),
-    also=SHAPE_TYPES,
+    also=cases.SHAPE_TYPES,
     # all is data parallel, one sequence at a time, in today's Megatron
     fill={
         "micro_batch": 1,
@@ -323,7 +363,7 @@ KIND = Kind(
         "task": "pretrain",
         "routing": "balanced",
     },
-    check=checks.training,
+    check=checks.staged(checks.basics, _unrunnable, _impossible),
     judge=_judge,
     columns={"run": 64, "accelerator": 13},
     figure=lambda _, value: si(value, "s"),

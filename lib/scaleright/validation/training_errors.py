@@ -11,9 +11,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog
-from scaleright.order import ordered
 from scaleright.quantity import look_up
-from scaleright.units import significant
 from scaleright.validation import published, training
 from scaleright.validation.report import fitted_constants, judged
 
@@ -94,18 +92,17 @@ def figures() -> dict[tuple[str, str, str], dict[str, float]]:
         rows = scored_runs(source, kind)
         for mode in LEFT_OUT if len(rows) else ():
             signed = rows[column("ours", mode)] / 100
-            ours, look_up_ = errors(rows, "ours", mode), errors(rows, "look-up", mode)
-            found[source, kind, mode] = {
-                "rows": len(rows),
-                "median": ours[0],
-                "p90": ours[1],
-                "look_median": look_up_[0],
-                "look_p90": look_up_[1],
-                "low": signed.quantile(0.05),
-                "high": signed.quantile(0.95),
-                "bias": signed.mean(),
-                "inside": rows["within_range"].mean(),
-            }
+            looked = published.spread(rows[column("look-up", mode)] / 100)
+            found[source, kind, mode] = (
+                {"rows": len(rows)}
+                | published.spread(signed)
+                | {
+                    "look_median": looked["median"],
+                    "look_p90": looked["p90"],
+                    "bias": signed.mean(),
+                    "inside": rows["within_range"].mean(),
+                }
+            )
     return found
 
 
@@ -119,11 +116,6 @@ def dots() -> pd.DataFrame:
         mode.replace(" ", "_"): (rows[column("ours", mode)] / 100).round(4) for mode in LEFT_OUT
     }
     return rows[["name", "of", "kind", "run"]].assign(**signed)
-
-
-def _pair(rows: pd.DataFrame, measure: str, mode: str) -> str:
-    """Median and 90th percentile of an error in words [%]."""
-    return " / ".join(significant(100 * size, 2) for size in errors(rows, measure, mode))
 
 
 def _by_name() -> list[tuple[str, pd.DataFrame]]:
@@ -140,7 +132,9 @@ def by_source(left_out: Any) -> pd.DataFrame:
     rows = [
         {"runs of": name, "rows": len(group)}
         | {
-            measure: look_up({mode: _pair(group, measure, mode) for mode in LEFT_OUT}, left_out)
+            measure: look_up(
+                {mode: published.pair(group[column(measure, mode)]) for mode in LEFT_OUT}, left_out
+            )
             for measure in MEASURES
         }
         for name, group in _by_name()
@@ -154,7 +148,7 @@ def by_mode() -> pd.DataFrame:
     rows = [
         {"left_out": words}
         | {
-            f"{kind} {measure}": _pair(scored_runs(kind=kind), measure, mode)
+            f"{kind} {measure}": published.pair(scored_runs(kind=kind)[column(measure, mode)])
             for kind, measure in sides
         }
         for mode, words in LEFT_OUT.items()
@@ -235,15 +229,10 @@ def by_size(left_out: Any) -> pd.DataFrame:
 def unscored() -> pd.DataFrame:
     """Runs that are shown and not scored: how many, and of whom, by the rule that decides."""
     rows = judged_runs()
-    rows = rows[~rows["scored"]]
-    short = rows["why"].str.partition(":")[0]
-    short = short.str.replace(
-        r"does not state .*", "does not state its batch or layout", regex=True
-    )
+    short = {r":.*": "", r"does not state .*": "does not state its batch or layout"}
     names = rows["source"].replace(_PAPERS | published.SET_ASIDE | published.TRAINING)
-    found = rows.assign(why=short, of=names).groupby("why")
-    counted = found.agg(rows=("run", "size"), of=("of", lambda of: ", ".join(sorted(set(of)))))
-    return ordered(counted, "rows", ascending=False).reset_index()
+    why = rows["why"].replace(short, regex=True)
+    return published.by_reason(rows.assign(why=why, of=names), "of")
 
 
 _PAPERS = {

@@ -23,7 +23,7 @@ from scaleright.units import SECONDS_PER_HOUR, figure, si
 from scaleright.validation import checks
 from scaleright.validation.cross_validation import errors_by, held_out
 from scaleright.validation.layouts import TABLES, published_layouts, ranks
-from scaleright.validation.report import Kind
+from scaleright.validation.report import Kind, each
 
 USUAL_CHIPS, USUAL_BATCH_TOKENS = 1024, 2**22
 """Taken for a published run that states neither: the size at which such clusters are rented, and
@@ -38,6 +38,17 @@ FRONTIER = ("llama-3.1-405b", "deepseek-v3")
 _ALL = 0.0, -NINETY, NINETY
 _BEST = tuple(map(NormalDist().inv_cdf, (1 / 8, 0.05 / 4, 0.95 / 4)))
 """Middle and ends of nine in ten of all runs, and of their best quarter [standard deviations]."""
+
+
+_CONFIGURATION = (
+    "model",
+    "accelerator",
+    "accelerators",
+    "precision",
+    "tokens",
+    "sequence",
+    "batch_tokens",
+)
 
 
 @catalog.shared
@@ -252,7 +263,8 @@ KIND = Kind(
         "sequence": LONGEST_WHOLE_SEQUENCE,
         "covers": "pretraining",
     },
-    check=lambda rows: checks.whole_runs(rows, _fastest),
+    # what fits on no such chips is refused
+    check=checks.staged(checks.basics, lambda rows: each(rows, _CONFIGURATION, _fastest)),
     judge=_judge,
     columns={"run": 24, "accelerator": 15},
     figure=lambda _, value: si(value, "h"),

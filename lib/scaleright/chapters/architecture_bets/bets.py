@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -22,7 +21,6 @@ from scaleright.chapters.architecture_bets.model import (
     SERVER,
     benchmarks,
     expected_cost,
-    measured,
     relative_costs,
     source_rule,
     switch_probability,
@@ -33,9 +31,9 @@ from scaleright.formulas import lookup
 from scaleright.information import Choice, spread_between
 from scaleright.market import Hours, PaidHour
 from scaleright.mlperf import RATES, drift, summary
-from scaleright.mlperf.gains import gain_interval, gain_ratio
+from scaleright.mlperf.comparison import gain_interval, gain_ratio
 from scaleright.ops import INFINITY, first_case, item, maximum, where
-from scaleright.quantity import at, choose, evaluate, least, look_up, pick
+from scaleright.quantity import at, choose, least, look_up, pick
 
 # Two chips in the newest MLPerf round in which both stand, as quantities of a reader's choice
 
@@ -53,23 +51,21 @@ def rounds(kind: str) -> dict[str, dict[str, list]]:
     are as long as the longest.
     """
     chips, kinds = list(CHIPS), benchmarks()["kind"]
-    key = ["benchmark", "scenario", "round", "accuracy_target", "accelerator"]
-    known = summary()[lambda of: of["accelerator"].isin(chips)].set_index(key).sort_index()
+    rows, ends = summary(), ["best", "tail_low"]
+    rows = rows[rows["accelerator"].isin(chips) & (rows["benchmark"].map(kinds) == kind)]
+    key = ["scenario", "round", "benchmark", "accuracy_target"]
+    rates = rows.set_index([*key, "accelerator"])[ends].unstack()
+    best, tail = (rates[end].reindex(columns=chips) for end in ends)
+    several = best.notna().sum(axis=1) > 1
+    best, tail = best[several].fillna(0.0), tail[several].fillna(0.0)
+    order = {"level": key, "ascending": [True, False, True, False]}  # benchmarks in their order
     found: dict[str, list] = {run: [] for run in RATES}
-    for name, run in sorted(set(known.index.droplevel([2, 3, 4]))):
-        if kinds.get(name) != kind or run not in found:
-            continue
-        best = measured(name, run).reindex(columns=chips, fill_value=0.0)
-        best = best[(best > 0).sum(axis=1) > 1]
-        tail = known.loc[(name, run), "tail_low"].unstack().reindex_like(best).fillna(best)
-        found[run] += [
-            (at[0], name, best.loc[at].tolist(), tail.loc[at].tolist()) for at in best.index
-        ]
+    for row in best.sort_index(**order).index:
+        found[row[0]].append((*row[1:3], best.loc[row].tolist(), tail.loc[row].tolist()))
     most = max(map(len, found.values()))
     none = ("", "", [0.0] * len(chips), [0.0] * len(chips))
     tables = {}
     for run, rows in found.items():
-        rows.sort(key=itemgetter(0), reverse=True)  # the benchmarks of a round in their order
         names, kept, best, tail = zip(*rows, *[none] * (most - len(rows)), strict=True)
         tables[run] = {"in_round": [*names], "benchmark": [*kept]}
         tables[run] |= {"best": [*chain(*best)], "tail": [*chain(*tail)]}
@@ -77,18 +73,18 @@ def rounds(kind: str) -> dict[str, dict[str, list]]:
 
 
 @dataclass(frozen=True)
-class Meeting:
+class CommonRound:
     """Two chips on a benchmark in the newest round in which both stand: on that which is asked for
     if they met there, else on another one of its kind.
 
-    met : whether there is such a round of two different chips; in_round, benchmark : its name, and
-        what they met on
+    compared : whether there is such a round of two different chips; in_round, benchmark : its name,
+        and what they are compared on
     gain, low, high : how many times as much the one does as the other, with its range [1]; NaN
         where they do not meet
     rates : of every chip in that round; 0 where nobody submitted, and where they do not meet
     """
 
-    met: Any
+    compared: Any
     in_round: Any
     benchmark: Any
     gain: Any
@@ -98,12 +94,12 @@ class Meeting:
 
     @classmethod
     def of(cls, kind: str, benchmark: Any, scenario: Any, bet: Any, rival: Any) -> Self:
-        """The meeting of a bet and its rival on a benchmark of a kind of model.
+        """The newest common round of a bet and its rival on a benchmark of a kind of model.
 
-        >>> found = Meeting.of("dense", "llama3.1-405b", "Server", "GB300", "B300")
+        >>> found = CommonRound.of("dense", "llama3.1-405b", "Server", "GB300", "B300")
         >>> found.in_round.value, 1.3 < found.gain.value < 1.5
         ('v6.0', True)
-        >>> Meeting.of("dense", "llama3.1-405b", "Server", "MI355X", "B300").benchmark.value
+        >>> CommonRound.of("dense", "llama3.1-405b", "Server", "MI355X", "B300").benchmark.value
         'llama2-70b'
         """
         table, chips = rounds(kind), list(CHIPS)
@@ -119,36 +115,40 @@ class Meeting:
         both = [(rate(i, pair[0]) * rate(i, pair[1]) > 0, i) for i in range(most)]
         asked = [(stand & (item(row["benchmark"], i) == benchmark), i) for stand, i in both]
         place = first_case([*asked, *both], -1)
-        met, place = (place >= 0) & (bet != rival), maximum(place, 0)
+        compared, place = (place >= 0) & (bet != rival), maximum(place, 0)
         ends = [(rate(place, of, "tail"), rate(place, of), rate(place, of)) for of in pair]
         gain = gain_ratio(ends[0][1], ends[1][1])
         low, high = gain_interval(ends[0], ends[1], drift(ARCHITECTURES[kind]))
         none = float("nan")
         return cls(
-            met=met,
-            in_round=where(met, item(row["in_round"], place), "none"),
-            benchmark=where(met, item(row["benchmark"], place), benchmark),
-            gain=where(met, gain, none),
-            low=where(met, low, none),
-            high=where(met, high, none),
-            rates={chip: where(met, rate(place, i), 0.0) for i, chip in enumerate(chips)},
+            compared=compared,
+            in_round=where(compared, item(row["in_round"], place), "none"),
+            benchmark=where(compared, item(row["benchmark"], place), benchmark),
+            gain=where(compared, gain, none),
+            low=where(compared, low, none),
+            high=where(compared, high, none),
+            rates={chip: where(compared, rate(place, i), 0.0) for i, chip in enumerate(chips)},
         )
 
 
-def require_meeting(kind: str, benchmark: str, scenario: str, bet: str, rival: str) -> None:
+def require_common_round(kind: str, benchmark: str, scenario: str, bet: str, rival: str) -> None:
     """Two chips that were measured in one round of some benchmark of a kind of model.
 
     Raises
     ------
     LookupError : they were not, with the chips that the first of them met.
 
-    >>> require_meeting("mixture", "deepseek-r1", "Interactive", "H200 SXM", "B200")
+    >>> require_common_round("mixture", "deepseek-r1", "Interactive", "H200 SXM", "B200")
     Traceback (most recent call last):
     LookupError: no Interactive round on mixtures of experts has both H200 SXM and B200
     """
-    if Meeting.of(kind, benchmark, scenario, bet, rival).met.value:
+    if CommonRound.of(kind, benchmark, scenario, bet, rival).compared.value:
         return
-    others = [chip for chip in CHIPS if Meeting.of(kind, benchmark, scenario, bet, chip).met.value]
+    others = [
+        chip
+        for chip in CHIPS
+        if CommonRound.of(kind, benchmark, scenario, bet, chip).compared.value
+    ]
     instead = f"; {bet} stands in one with {', '.join(others)}" if others else ""
     raise LookupError(f"no {scenario} round on {KINDS[kind]} has both {bet} and {rival}{instead}")
 
@@ -170,10 +170,10 @@ def terms() -> dict[str, dict[str, float]]:
     }
 
 
-def meetings_of(case: Any) -> dict[str, Meeting]:
+def common_rounds_of(case: Any) -> dict[str, CommonRound]:
     """Where the bet and its rival meet, by kind of model; nobody hurries on images."""
     return {
-        kind: Meeting.of(
+        kind: CommonRound.of(
             kind,
             getattr(case, kind),
             "Offline" if kind == "images" else case.scenario,
@@ -214,7 +214,7 @@ def hours_of(case: Any) -> dict[str, PaidHour]:
 
 
 def costs_of(
-    case: Any, prices: Mapping[str, Any], met: Meeting, gain: str = "gain"
+    case: Any, prices: Mapping[str, Any], common: CommonRound, gain: str = "gain"
 ) -> dict[str, Any]:
     """Cost of each chip on a kind of model, its price over what it does there, over that of the
     cheapest chip [1]; infinite where it was not measured, or where it has no price.
@@ -222,14 +222,14 @@ def costs_of(
     Parameters
     ----------
     prices : of an hour of each chip [USD/h]; NaN where nobody sells it so
-    met : where the bet and its rival meet on that kind
+    common : where the bet and its rival meet on that kind
     gain : see `Bets.of`
     """
-    rates = met.rates
+    rates = common.rates
     if gain != "gain":
-        bets_own = getattr(met, gain) * pick(rates, case.rival)
+        bets_own = getattr(common, gain) * pick(rates, case.rival)
         rates = {
-            chip: where(met.met & (case.bet == chip), bets_own, rate)
+            chip: where(common.compared & (case.bet == chip), bets_own, rate)
             for chip, rate in rates.items()
         }
     counting = [where(price > 0, rates[chip], 0.0) for chip, price in prices.items()]
@@ -254,7 +254,7 @@ def odds_of(case: Any) -> tuple[Any, Any]:
 class Bets:
     """What every chip would cost in a reader's case.
 
-    meetings : of the bet and its rival, by kind of model
+    common_rounds : of the bet and its rival, by kind of model
     hours : of each chip, as the case pays for it
     costs : of each chip, by kind of model, over the cheapest chip for that kind [1]; infinite where
         it was not measured in the round, or has no price
@@ -264,7 +264,7 @@ class Bets:
     case : the parameters of the chapter
     """
 
-    meetings: Mapping[str, Meeting]
+    common_rounds: Mapping[str, CommonRound]
     hours: Mapping[str, PaidHour]
     costs: Mapping[str, Mapping[str, Any]]
     expected: Mapping[str, Any]
@@ -280,15 +280,15 @@ class Bets:
         case : parameters of the chapter `architecture_bets`, as quantities or not
         gain : of the bet over its rival: "gain", or the "low" or "high" end of its range
         """
-        meetings, hours = meetings_of(case), hours_of(case)
+        common_rounds, hours = common_rounds_of(case), hours_of(case)
         prices = {chip: of.usd for chip, of in hours.items()}
-        costs = {kind: costs_of(case, prices, met, gain) for kind, met in meetings.items()}
+        costs = {kind: costs_of(case, prices, of, gain) for kind, of in common_rounds.items()}
         odds, of_each = odds_of(case), {chip: of_chip(costs, chip) for chip in prices}
         expected, at_worst = (
             {chip: cost(*odds, *of) for chip, of in of_each.items()}
             for cost in (expected_cost, worst_cost)
         )
-        return cls(meetings, hours, costs, expected, at_worst, case)
+        return cls(common_rounds, hours, costs, expected, at_worst, case)
 
     @property
     def prices(self) -> dict[str, Any]:
@@ -322,8 +322,8 @@ class Bets:
         """Whether two different chips that have a price meet on both kinds of language model, and
         any was measured on every kind that may come.
         """
-        met = self.meetings["mixture"].met & self.meetings["dense"].met
-        return met & self.priced & (self.best[1] > 0)
+        both = self.common_rounds["mixture"].compared & self.common_rounds["dense"].compared
+        return both & self.priced & (self.best[1] > 0)
 
     @property
     def priced(self) -> Any:
@@ -377,16 +377,16 @@ class Bets:
             flips=(self.flip > 0) & (self.flip < 1),
         )
 
-    def met_on(self, kind: str) -> Any:
+    def compared_on(self, kind: str) -> Any:
         """What the two met on, and if that is not the model that was asked for, so."""
-        asked, of = getattr(self.case, kind), self.meetings[kind].benchmark
+        asked, of = getattr(self.case, kind), self.common_rounds[kind].benchmark
         return of + where(of == asked, "", " (they did not meet on " + asked + ")")
 
     def either(self, kind: str) -> Any:
         """Whether the range of the gain on a kind of model leaves open which of the two is cheaper
         there.
         """
-        of = self.meetings[kind]
+        of = self.common_rounds[kind]
         return (of.low < self.premium) & (of.high > self.premium)
 
     @property
@@ -395,7 +395,7 @@ class Bets:
         gains = {
             f"gain_{kind}{suffix}": value
             for kind in ("mixture", "dense")
-            for of in [self.meetings[kind]]
+            for of in [self.common_rounds[kind]]
             for suffix, value in {"": of.gain, "_low": of.low, "_high": of.high}.items()
         }
         return gains | {"premium": self.premium}
@@ -414,15 +414,6 @@ class Bets:
         return pd.DataFrame(
             {"chip": list(self.prices), "rent [USD/h]": list(self.prices.values())}
             | {name: [_measured(cost) for cost in of.values()] for name, of in columns.items()}
-        )
-
-    def payoffs(self, **case: Any) -> pd.DataFrame:
-        """Costs of chips (rows) by kind of model (columns) as numbers, at another case if some of
-        its parameters are given; see `architecture_bets`.
-        """
-        return pd.DataFrame(
-            {kind: evaluate(of.values(), case) for kind, of in self.costs.items()},
-            index=list(self.prices),
         )
 
     def switches(self) -> pd.DataFrame:
@@ -481,7 +472,7 @@ def bet_or_rival(found: Bets) -> Choice:
     case, odds = found.case, odds_of(found.case)
 
     def ratio(kind: str, end: str) -> Any:
-        moved = costs_of(case, found.prices, found.meetings[kind], end)
+        moved = costs_of(case, found.prices, found.common_rounds[kind], end)
         both = (of_chip({**found.costs, kind: moved}, chip) for chip in (case.bet, case.rival))
         bet, rival = (expected_cost(*odds, *costs) for costs in both)
         return bet / rival

@@ -29,7 +29,7 @@ from scaleright.inference.formats import resolved
 from scaleright.inference.lengths import Load
 from scaleright.inference.node_speed import Engines, NodeSpeed, node_speed
 from scaleright.mlperf import comparable, drift, gain, generation_gains, results, submissions
-from scaleright.mlperf.compare import CELL, same_submitter
+from scaleright.mlperf.comparison import CELL, same_submitter
 from scaleright.ops import INFINITY, first_case, where
 from scaleright.quantity import choose, evaluate, given
 from scaleright.units import duration
@@ -58,8 +58,8 @@ def gains(metric: str = "chip", pairs: tuple[tuple[str, str], ...] = GENERATIONS
     metric : see `mlperf.generation_gains`
     pairs : (new, old)
 
-    Columns: pair, new, old, kind, model, those of `mlperf.compare.CELL`, gain, low, high, chips (of
-    the two best systems), submissions_old, token_s (limit on the time of a token [s]: infinite for
+    Columns: pair, new, old, kind, model, those of `comparison.CELL`, gain, low, high, chips (of the
+    two best systems), submissions_old, token_s (limit on the time of a token [s]: infinite for
     none, missing where whole queries are limited).
 
     >>> bool((gains(pairs=RACKS)["gain"] > 0).all())
@@ -237,7 +237,7 @@ class RackEvidence:
         mixtures, same = rows[rows["kind"] == "mixture"], rows[rows["hurry"]]["same_submitter"]
         whole = whole[(whole["accelerator"] != "GB200") | (whole["accelerators"] >= RACK)]
         first = (
-            gain("GB200", "B200", name, "Offline", in_round="v5.1", rows=whole).value
+            gain("GB200", "B200", name, "Offline", in_round="v5.1", rows=whole)["value"]
             for name in ("deepseek-r1", "llama3.1-405b")
         )
         return cls(

@@ -16,14 +16,9 @@ from typing import Any
 
 import pandas as pd
 
-from scaleright.catalog import DataError, accelerator, shared, table
-from scaleright.decisions.scale_up import domain
-from scaleright.decisions.verdict import Verdict
+from scaleright.catalog import shared, table
 from scaleright.formulas import NON_NEGATIVE, SHARE, Breakdown, Domain, closed_form
-from scaleright.mlperf import per_chip
-from scaleright.names import one_of
 from scaleright.ops import INFINITY, maximum, minimum, where
-from scaleright.order import ordered
 
 # What a bet on hardware costs when nobody knows which kind of model it will serve.
 #
@@ -141,7 +136,6 @@ def worst_cost(mixture_probability, image_share, dense, mixture, images):
     return maximum(maximum(first, second), third)
 
 
-SOURCE = "The MLPerf blog post"
 ARCHITECTURES = {
     "dense": "dense language model",
     "mixture": "mixture of experts",
@@ -178,54 +172,6 @@ def benchmarks() -> pd.DataFrame:
     return rows.assign(kind=kind)[kind.notna()][["kind", "model"]].fillna("")
 
 
-@shared
-def measured(benchmark: str, scenario: str) -> pd.DataFrame:
-    """Best rate of each chip, a row for each round and accuracy target, the newest and strictest
-    first; 0 where nobody submitted.
-
-    Raises
-    ------
-    LookupError : unknown benchmark or scenario.
-
-    >>> measured("deepseek-r1", "Interactive").index[-1]
-    ('v6.0', '')
-    """
-    found = per_chip(benchmark, scenario)
-    rows = found.pivot_table(
-        index=["round", "accuracy_target"], columns="accelerator", values="rate", aggfunc="max"
-    )
-    return rows.fillna(0.0).sort_index(ascending=False)
-
-
-def matched_rates(bet: str, rival: str, benchmark: str, scenario: str) -> pd.Series:
-    """Rates of all chips in the newest round in which two of them stand, 0 where nobody submitted;
-    its name says the round.
-
-    Raises
-    ------
-    LookupError : unknown names; no round in which both stand, with the chips that do.
-
-    >>> matched_rates("GB300", "B300", "llama3.1-405b", "Server").name
-    ('v6.0', '')
-    """
-    rows, pair = measured(benchmark, scenario), [accelerator(name).name for name in (bet, rival)]
-    for name in pair:
-        one_of(name, rows.columns, f"accelerator in {benchmark} {scenario}")
-    both = rows[(rows[pair] > 0).all(axis=1)]
-    if both.empty:
-        met = [
-            chip
-            for chip in rows
-            if chip != pair[0] and ((rows[chip] > 0) & (rows[pair[0]] > 0)).any()
-        ]
-        others = ", ".join(met) or "nobody"
-        raise LookupError(
-            f"{pair[0]} and {pair[1]} meet in no round of {benchmark} {scenario}; {pair[0]} meets"
-            f" {others}"
-        )
-    return both.iloc[0]
-
-
 def relative_costs(prices: list, rates: list) -> list:
     """Cost of a unit of work on each chip, over that of the cheapest [1]; infinite where a rate
     is 0.
@@ -253,84 +199,3 @@ def source_rule(mixture_probability: Any):
     ('NVL72', 'eight-chip server')
     """
     return where(mixture_probability > 0.5, "NVL72", "eight-chip server")
-
-
-def _more(share: float) -> str:
-    return f"{100 * share:.3g} %"
-
-
-def _bets(costs: pd.DataFrame, odds: tuple[float, float]) -> pd.DataFrame:
-    """The chips that are measured on every kind of model that may come by these odds.
-
-    Raises
-    ------
-    DataError : there is none.
-    """
-    share = chances(*odds).parts()
-    worlds = [kind for kind in ARCHITECTURES if share[kind] > 0]
-    bets = costs[(costs[worlds] < INFINITY).all(axis=1)]
-    if bets.empty:
-        raise DataError(
-            "architecture_bets: no chip is measured on"
-            f" {' and '.join(ARCHITECTURES[kind] for kind in worlds)} alike"
-        )
-    return bets
-
-
-def architecture_bets(
-    costs: pd.DataFrame,
-    mixture_probability: float,
-    image_share: float = 0.0,
-    committed_ratio: float = 1.0,
-) -> Verdict:
-    """Which chip to commit to, or none: the least expected cost, against renting by the hour
-    whatever turns out cheapest.
-
-    Parameters
-    ----------
-    costs : of chips (rows) by kinds of model (columns), each over the cheapest chip's; infinite
-        where one was not measured
-    mixture_probability, image_share : odds of each kind of model, see `regret.chances` [1]
-    committed_ratio : price of a committed hour over one that can be given back at any time [1]
-
-    Raises
-    ------
-    DataError : no chip is measured on every kind of model that may come.
-
-    >>> two = pd.DataFrame({"dense": [1.3, 1.0], "mixture": [1.0, 1.9], "images": [1.0, 1.0]},
-    ...     index=["GB300", "B300"])
-    >>> [architecture_bets(two, odds, committed_ratio=0.6).what
-    ...     for odds in (0.2, 0.5)], architecture_bets(two, 0.5).what
-    (['B300', 'GB300'], 'stay flexible')
-    """
-    odds = (mixture_probability, image_share)
-    each = _bets(costs, odds)[list(ARCHITECTURES)].T
-    mean, worst = (
-        ordered(each.apply(lambda of, cost=cost: cost(*odds, *of)))
-        for cost in (expected_cost, worst_cost)
-    )
-    best, worst = mean.index[0], worst - 1
-    second = f"; next comes {mean.index[1]} at {_more(mean.iloc[1] - 1)}" if len(mean) > 1 else ""
-    reasons = [
-        f"{best} costs {_more(mean.iloc[0] - 1)} more than knowing in advance{second}",
-        (
-            f"at worst it is {_more(worst[best])} too dear; the least such regret is that of"
-            f" {worst.index[0]}, {_more(worst.iloc[0])}"
-        ),
-        (
-            f"freedom to switch is worth {mean.iloc[0]:.3g} times the price of a committed hour,"
-            f" and costs {1 / committed_ratio:.3g} times"
-        ),
-    ]
-    reasons += [
-        f"{'above' if at > mixture_probability else 'below'} {_more(at)} odds of mixtures"
-        f" {other} is cheaper"
-        for other in mean.index[1:]
-        if 0 < (at := switch_probability(image_share, *each[best], *each[other])) < 1
-    ]
-    flexible = committed_ratio * mean.iloc[0] >= 1
-    numbers = {f"{name}, expected": (value, "1") for name, value in mean.items()}
-    numbers |= {f"{name}, worst regret": (value, "1") for name, value in worst.items()}
-    rule, what = source_rule(mixture_probability), "stay flexible" if flexible else best
-    agrees = not flexible and (domain(best) > SERVER) == (rule == "NVL72")
-    return Verdict("Which hardware bet?", what, tuple(reasons), numbers, SOURCE, rule, agrees)

@@ -56,10 +56,10 @@ def answer(
     regret, too_dear : of the best bet, and of the safest at worst [1]
     flip : odds of mixtures at which the two chips cost the same [1]
     """
-    mixture, dense, images = (found.meetings[kind] for kind in ("mixture", "dense", "images"))
-    on_mixture, on_dense, on_images = map(found.met_on, ("mixture", "dense", "images"))
+    mixture, dense, images = (found.common_rounds[kind] for kind in ("mixture", "dense", "images"))
+    on_mixture, on_dense, on_images = map(found.compared_on, ("mixture", "dense", "images"))
     premium, either = found.premium, " (either may be cheaper)"
-    pictures = where(images.met, charts.phrase(" and {images.gain:number} on {on_images}"), "")
+    pictures = where(images.compared, charts.phrase(" and {images.gain:number} on {on_images}"), "")
     mixture_open, dense_open = (
         where(found.either(kind), either, "") for kind in ("mixture", "dense")
     )

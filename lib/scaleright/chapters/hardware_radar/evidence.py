@@ -4,25 +4,33 @@ datasheet is from a measurement.
 
 from collections.abc import Mapping
 from fnmatch import fnmatch
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 
 from scaleright.catalog import accelerator, accelerators, fact, shared, table
-from scaleright.chapters.hardware_radar.figures import (
+from scaleright.chapters.hardware_radar.model import (
+    SPAN,
     WORKLOAD,
-    chip_facts,
-    every_figure,
-    figures,
+    Prices,
+    best_rates,
+    chip_rows,
     measured_efficiency,
+    placed,
+    points,
+    rate_rows,
     reached_flops,
+    submission_rows,
+    times_better,
+    workload,
 )
-from scaleright.chapters.hardware_radar.model import SPAN, scores
 from scaleright.costs.price_performance import GIGA, joules_per_tflop
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.scale_up import times_off
 from scaleright.market import recent_hour, rental_prices
 from scaleright.mlperf import ROUNDS, results
+from scaleright.quantity import evaluate, given
 from scaleright.units import HOURS_PER_YEAR, MONTHS_PER_YEAR, si
 
 
@@ -40,30 +48,21 @@ def alternatives() -> pd.DataFrame:
     ...     "inference"] > 100)
     (0, True)
     """
-    known, cards, served, tested, trained = (
-        accelerators(),
-        rental_prices(),
-        table("measured/serving").query("not source.str.startswith('mlcommons')"),
-        results(),
-        table("mlperf_training"),
-    )
+    known, cards, tested = accelerators(), rental_prices(), results()
+    served = table("measured/serving").query("not source.str.startswith('mlcommons')")
+    trained = table("mlperf_training")
 
     def counts(row: pd.Series) -> pd.Series:
         patterns = [] if pd.isna(row["chips"]) else row["chips"].split(";")
         chips = {name for name in known if any(fnmatch(name, pattern) for pattern in patterns)}
-        rows, listed = (
-            tested[tested["accelerator"].isin(chips)],
-            cards["accelerator"].isin(chips) | (cards["provider"] == row["product"]),
-        )
+        rows = tested[tested["accelerator"].isin(chips)]
+        listed = cards["accelerator"].isin(chips) | (cards["provider"] == row["product"])
         rounds = [name for name in ROUNDS if name in set(rows["round"])]
         span = rounds[0] if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}" if rounds else ""
-        found = {
-            key: int(rows["accelerator"].isin(chips).sum())
-            for key, rows in (("training", trained), ("serving", served))
-        }
-        return pd.Series(
-            {"inference": len(rows), "rounds": span} | found | {"prices": int(listed.sum())}
-        )
+        found = {"inference": len(rows), "rounds": span}
+        for key, runs in (("training", trained), ("serving", served)):
+            found[key] = int(runs["accelerator"].isin(chips).sum())
+        return pd.Series(found | {"prices": int(listed.sum())})
 
     rows = table("hardware_alternatives")
     return rows.join(rows.apply(counts, axis=1))
@@ -80,13 +79,14 @@ def datasheet_test() -> pd.DataFrame:
     >>> set(datasheet_test()["what"]) == {"speed", "energy"}
     True
     """
-    known, reached = every_figure(), reached_flops()
-    others = known[known["accelerator"] != known["reference"]].set_index([*WORKLOAD, "accelerator"])
-    names, watts = others.index.get_level_values("accelerator"), chip_facts()["watts"]
+    rates, reached = best_rates(), pd.Series(reached_flops())
+    others = rates[rates["accelerator"] != rates["reference"]].set_index([*WORKLOAD, "accelerator"])
+    names = others.index.get_level_values("accelerator")
+    watts = pd.Series({name: of["watts"] for name, of in chip_rows().items()})
     pairs = {
         "speed": (names.map(reached) / others["reference"].map(reached), others["speed"]),
         "energy": (
-            others["speed"] * others["reference"].map(watts) / others["watts"],
+            others["speed"] * others["reference"].map(watts) / names.map(watts),
             measured_efficiency()["ratio"].reindex(others.index),
         ),
     }
@@ -111,13 +111,13 @@ def prices_of_use(
 
     Parameters
     ----------
-    chip : a row of `figures.chip_rows`
+    chip : a row of `model.chip_rows`
     rent, owned : an hour of it, used or not [USD/h]
     rate : of the chip at full load [unit/s]
     system_joules : the least that a whole system was measured to take [J/unit]
     utilization : share of the time at full load [1]; a rented chip is paid all the time
 
-    >>> from scaleright.chapters.hardware_radar.figures import chip_rows
+    >>> from scaleright.chapters.hardware_radar.model import chip_rows
     >>> bill = prices_of_use(chip_rows()["H100 SXM"], 2.0, 1.5, 1000.0, float("nan"), 0.5)
     >>> bill["owned [USD per million]"] < bill["rented [USD per million]"]
     True
@@ -150,10 +150,8 @@ def stand_in_errors() -> pd.DataFrame:
     >>> stand_in_errors().columns[0]
     'what stands in'
     """
-    groups = datasheet_test().groupby("what")["off"]
-    found = pd.concat(
-        [groups.size(), groups.quantile(0.5), groups.quantile(0.9), groups.max()], axis=1
-    )
+    of = datasheet_test().groupby("what")["off"]
+    found = pd.concat([of.size(), of.quantile(0.5), of.quantile(0.9), of.max()], axis=1)
     found = found.set_axis(["pairs", *_FACTORS], axis=1).rename(index=_STOOD_IN)
     return found.rename_axis("what stands in").reset_index()
 
@@ -229,12 +227,18 @@ def source_words(span: float = SPAN) -> pd.DataFrame:
     >>> source_words().set_index("axis").loc["maturity", "Clarifai on TPUs"]
     'lower'
     """
-    known = figures(*_IMAGES)
-    points = scores(known, span)
-    middle = points[known["kind"] == "GPU"].median().rename("median GPU")
-    found = (
-        pd.concat([_SAID.T, middle, points.loc[TPUS].T], axis=1).rename_axis("axis").reset_index()
-    )
+    chip, names = given("chip", ""), [of for *work, of in rate_rows() if work == [*_IMAGES]]
+    usual = {"paid": "rent", "contract": "on demand", "seller": "median", "setting": "data center"}
+    case = SimpleNamespace(**usual, stand_ins=False)
+    on = placed(chip, workload(*_IMAGES), Prices.of(names), case)
+    better = times_better(on.of, on.than, on.power.efficiency)
+    axes = {axis: points(times, span) for axis, times in better.items()}
+    axes |= {"maturity": on.of["maturity"]}
+    found = evaluate(axes.values(), {"chip": names})
+    each = pd.DataFrame(dict(zip(axes, found, strict=True)), index=names)
+    gpus = [name for name in names if chip_rows()[name]["kind"] == "GPU"]
+    middle = each.loc[gpus].median().rename("median GPU")
+    found = pd.concat([_SAID.T, middle, each.loc[TPUS].T], axis=1).rename_axis("axis").reset_index()
     return found[["axis", _SAID.index[0], middle.name, _SAID.index[1], *TPUS]]
 
 
@@ -250,6 +254,7 @@ def tpus_ahead(words: pd.DataFrame) -> str:
     'On'
     """
     by_axis, listed = words.set_index("axis"), recent_hour(TPUS[-1])
+    rounds = {submission_rows()[(*_IMAGES, of)]["round"] for of in TPUS}
     better = [
         f"{chip} on {axis}"
         for chip in TPUS
@@ -271,8 +276,7 @@ def tpus_ahead(words: pd.DataFrame) -> str:
         if better
         else f"{none} than the median GPU."
     ) + (
-        " That is one benchmark, from round"
-        f" {' and '.join(sorted(set(figures(*_IMAGES).loc[TPUS, 'round'])))}{rents}. No later TPU"
+        f" That is one benchmark, from round {' and '.join(sorted(rounds))}{rents}. No later TPU"
         " was submitted, and the power of a v6e is not known here."
     )
 

@@ -4,7 +4,7 @@ nobody measured.
 Clarifai sorts whole technologies by feel. Here a chip is placed on each axis by how many times
 better it is than one and the same reference chip, so that no third chip can change the order of
 two. What is not known stays open: a chip with a missing axis gets the range that the axis could
-make of its score, and cannot win while it weighs. `figures` says what is known.
+make of its score, and cannot win while it weighs.
 """
 
 from __future__ import annotations
@@ -18,37 +18,376 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import DataError, accelerator
-from scaleright.chapters.hardware_radar.figures import (
-    LIMIT,
-    MEASURED,
-    REFERENCES,
-    STAND_IN,
-    USUAL,
-    Terms,
-    chip_facts,
-    chip_rows,
-    drifts,
-    figures,
-    maturity,
-    placeable,
-    power_rows,
-    rate_rows,
-    scenarios,
-    submission_rows,
-    workload_rows,
-    workloads,
-)
+from scaleright.catalog import accelerator, accelerators, shared, table
 from scaleright.costs.owned_hours import OwnedHour, owned_rows
-from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import POSITIVE, Domain, closed_form, lookup, simulation
-from scaleright.market import Hours, PaidHour
-from scaleright.names import one_of
-from scaleright.ops import INFINITY, first_case, log, where
+from scaleright.market import Hours, PaidHour, matmul_chips, rental_prices, spread
+from scaleright.mlperf import ROUNDS, comparable, drift, power_efficiency, results, summary
+from scaleright.mlperf.comparison import power_runs
+from scaleright.mlperf.head_to_head import vendor
+from scaleright.names import nearest, one_of
+from scaleright.ops import INFINITY, first_case, log, sqrt, where
 from scaleright.order import ordered
 from scaleright.quantity import Table, apply, at, choose, given, least, look_up, over
 from scaleright.quantity.lists import LIST, how_often, most_of, place_of_least
 from scaleright.quantity.rows import Row
+from scaleright.units import DAYS_PER_YEAR, figure
+
+# How far the world around a chip has come, by criteria that a reader can check: ten of them, a
+# point each.
+#
+# Seven ask whether a program that runs models supports the platform (`hardware_maturity`); three
+# are counted from the other tables: who submits the chip to MLPerf, how many clouds list it, how
+# long it has been sold.
+
+
+SUPPORT = {"yes": 1.0, "apart": 0.5, "no": 0.0}
+"""Points for a program: the platform is supported in its own releases, in a package or repository
+apart, or not at all.
+"""
+COUNTED = {"MLPerf submitters": (1, 3), "clouds": (3, 10), "years on the market": (1, 2)}
+"""Criteria that are counted, and from which count on they give half a point and a whole one."""
+RECENT_ROUNDS = ROUNDS[-3:]
+
+
+@shared
+def maturity_criteria() -> pd.DataFrame:
+    """Every criterion for every chip that ships on a platform of the table.
+
+    Counted are the submitters in the last three rounds of MLPerf Inference, the clouds whose newest
+    card is of the last twelve months, and the years from a chip's release to the newest rental
+    card. A chip older than the oldest one that a program supports counts as not supported.
+
+    Columns: accelerator, platform, criterion, value (yes, apart, no, or a count), points (0 to 1),
+    source, note.
+
+    >>> rows = maturity_criteria().set_index(["accelerator", "criterion"])
+    >>> rows.loc[("H100 SXM", "vLLM"), "value"], rows.loc[("P100 PCIe", "vLLM"), "value"]
+    ('yes', 'no')
+    """
+    support, today = table("hardware_maturity"), rental_prices()["date"].max()
+    clouds = spread().groupby("accelerator").size()
+    submitters = comparable(RECENT_ROUNDS).groupby("accelerator")["submitter"].nunique()
+    rows: list[tuple[Any, ...]] = []
+    for name, chip in accelerators().items():
+        own = support[(support["vendor"] == chip.vendor) & (support["kind"] == chip.kind)]
+        if own.empty or chip.released is None:
+            continue
+        platform = own["platform"].iloc[0]
+        for row in own.itertuples():
+            first = row.first_chip
+            old = isinstance(first, str) and chip.released < accelerator(first).require("released")
+            value = "no" if old else row.value
+            found = row.criterion, value, SUPPORT[value], row.source, row.note
+            rows.append((name, platform, *found))
+        years = (today - pd.Timestamp(chip.released)).days / DAYS_PER_YEAR
+        counts = int(submitters.get(name, 0)), int(clouds.get(name, 0)), years
+        for (criterion, (half, whole)), count in zip(COUNTED.items(), counts, strict=True):
+            points = 0.5 * (count >= half) + 0.5 * (count >= whole)
+            rule = f"half a point from {half}, a whole one from {whole}"
+            rows.append((name, platform, criterion, f"{count:.3g}", points, "counted", rule))
+    columns = ["accelerator", "platform", "criterion", "value", "points", "source", "note"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def maturity() -> pd.Series:
+    """Points of each chip, 0 to 10; chips on a platform that the table lacks are left out.
+
+    >>> maturity()[["H100 SXM", "MI300X", "TPU v6e"]].tolist()
+    [9.5, 9.5, 3.5]
+    """
+    return maturity_criteria().groupby("accelerator")["points"].sum()
+
+
+def maturity_table(chips: Sequence[str]) -> pd.DataFrame:
+    """What each criterion finds of some chips, a column each, and their points in the last row.
+
+    >>> maturity_table(["H100 SXM", "TPU v6e"]).iloc[-1].tolist()
+    ['points of 10', '9.5', '3.5']
+    """
+    rows = maturity_criteria()
+    found = rows.pivot(index="criterion", columns="accelerator", values="value")[list(chips)]
+    found = found.reindex([*dict.fromkeys(rows["criterion"])])
+    found.loc["points of 10"] = [f"{maturity()[chip]:g}" for chip in chips]
+    return found.rename_axis(columns=None).reset_index()
+
+
+def counted_in_words() -> str:
+    """From which count on the counted criteria give their points.
+
+    >>> counted_in_words()[:63]
+    'MLPerf submitters (half a point from 1, a whole one from 3), cl'
+    """
+    return ", ".join(
+        f"{what} (half a point from {half}, a whole one from {whole})"
+        for what, (half, whole) in COUNTED.items()
+    )
+
+
+def support_table() -> pd.DataFrame:
+    """Support of each platform by each program, with its source and the date of that.
+
+    >>> "platform" in support_table()
+    True
+    """
+    found = table("hardware_maturity")
+    found = found.assign(as_of=found["as_of"].dt.strftime("%Y-%m-%d"))
+    return found[["criterion", "platform", "value", "note", "source", "as_of"]]
+
+
+REFERENCES = ("H100 SXM", "B200")
+"""The reference chip of a benchmark: the first of these that was measured on it."""
+WORKLOAD = ["benchmark", "scenario"]
+LIMIT, SYSTEM = "power limit", "measured system power"
+"""What energy rests on: the limit of the chip, or the power of whole systems."""
+
+
+@shared
+def best_rates() -> pd.DataFrame:
+    """The best rate per accelerator that each chip reached on each benchmark with a reference chip,
+    in any round; derived, not an official MLPerf metric.
+
+    Columns: benchmark, scenario, accelerator, rate, unit, round, id, submitters, reference (the
+    workload's reference chip), speed (times that of the reference chip) [1]. Where a benchmark
+    changed its unit, only rounds with the newest one count.
+
+    >>> set(REFERENCES) >= set(best_rates()["reference"])
+    True
+    """
+    rows = summary().sort_values("round", kind="stable")
+    rows = rows[rows["unit"] == rows.groupby(WORKLOAD)["unit"].transform("last")]
+    rows = rows.sort_values(["best", "round"], kind="stable")
+    best = rows.drop_duplicates([*WORKLOAD, "accelerator"], keep="last")
+    best = best.rename(columns={"best": "rate", "best_id": "id"})
+    rates = best.set_index([*WORKLOAD, "accelerator"])["rate"].unstack().reindex(columns=REFERENCES)
+    known = rates.dropna(how="all")
+    of = pd.DataFrame(
+        {"reference": known.notna().idxmax(axis=1), "base": known.bfill(axis=1).iloc[:, 0]}
+    )
+    best = best.join(of, on=WORKLOAD).dropna(subset="reference")
+    columns = [*WORKLOAD, "accelerator", "rate", "unit", "round", "id", "submitters", "reference"]
+    return best[columns].assign(speed=(best["rate"] / best["base"]).map(figure))
+
+
+def workloads() -> pd.DataFrame:
+    """Benchmarks and scenarios on which a radar can stand: those with a reference chip and another.
+    Columns: benchmark, scenario, chips.
+
+    >>> ("llama2-70b", "Offline") in set(zip(workloads()["benchmark"], workloads()["scenario"]))
+    True
+    """
+    chips = best_rates().groupby(WORKLOAD).size()
+    return chips[chips > 1].rename("chips").reset_index()
+
+
+@shared
+def chip_rows() -> dict[str, dict[str, Any]]:
+    """What the tables say of every chip, for `choose`; nan where nothing is known.
+
+    Columns: vendor, kind, purchase_usd, watts, memory_bytes, memory_bytes_per_s, reached_flops
+    (`reached_flops`, of chips that ship), maturity, and sold, of which days its price is, in words.
+
+    >>> chip_rows()["H100 SXM"]["watts"]
+    700.0
+    """
+    reached, mature, rows = reached_flops(), maturity(), dict[str, dict[str, Any]]()
+    for name, chip in accelerators().items():
+        rows[name] = {
+            "vendor": chip.vendor,
+            "kind": chip.kind,
+            "purchase_usd": chip.purchase_mid_usd if chip.purchase_usd else np.nan,
+            "watts": chip.tdp_watts or np.nan,
+            "memory_bytes": chip.memory_bytes or np.nan,
+            "memory_bytes_per_s": chip.memory_bytes_per_s or np.nan,
+            "reached_flops": reached.get(name, np.nan) if chip.status == "shipping" else np.nan,
+            "maturity": mature.get(name, np.nan),
+            "sold": chip.purchase_age or "none",
+        }
+    return rows
+
+
+def reached_flops() -> dict[str, float]:
+    """BF16 arithmetic that matrix products reach, by chip [FLOP/s]: what stands in for speed where
+    nobody measured it.
+
+    >>> reached_flops()["B200"] > reached_flops()["H100 SXM"]
+    True
+    """
+    chips = matmul_chips().items()
+    return {name: spec["bf16_flops"] * spec["compute_efficiency"] for name, spec in chips}
+
+
+@shared
+def measured_efficiency() -> pd.DataFrame:
+    """Rate per watt of whole systems, measured, over that of the reference chip in the same round
+    and at the same clocks.
+
+    Index: benchmark, scenario, accelerator. Columns: ratio [1], said (clocks and round), of the
+    newest round in which both stand.
+
+    >>> bool(measured_efficiency().loc[("resnet50", "Offline", "Cloud AI 100 Ultra"), "ratio"] > 1)
+    True
+    """
+    chip, same = [*WORKLOAD, "accelerator"], [*WORKLOAD, "round", "kind"]
+    best = power_runs().groupby([*same, "accelerator"])["per_accelerator"].max().reset_index()
+    best = best.merge(best_rates()[[*WORKLOAD, "reference"]].drop_duplicates())
+    is_base = best["accelerator"] == best["reference"]
+    both = best[~is_base].merge(best[is_base], on=same, suffixes=("", "_of"))
+    both = both.sort_values("round", kind="stable").drop_duplicates(chip, keep="last")
+    ratio = both["per_accelerator"] / both["per_accelerator_of"]
+    both = both.assign(ratio=ratio, said=both["kind"] + ", " + both["round"])
+    return both.set_index(chip)[["ratio", "said"]]
+
+
+def times_better(of: Mapping[str, Any], than: Mapping[str, Any], efficiency: Any) -> dict[str, Any]:
+    """How many times better a chip is than another on each axis of the radar but maturity; numbers,
+    arrays or quantities, nan where something is not known.
+
+    Parameters
+    ----------
+    of, than : of either chip its rate on the same work, usd_per_hour, watts, memory_bytes and
+        memory_bytes_per_s
+    efficiency : rate per watt of whole systems with the one over that with the other [1], nan where
+        nobody measured both; the powers at which the chips are limited count there
+
+    >>> old = {"rate": 100.0, "usd_per_hour": 2.0, "watts": 700.0, "memory_bytes": 80e9,
+    ...     "memory_bytes_per_s": 3e12}
+    >>> new = old | {"rate": 300.0, "usd_per_hour": 3.0, "memory_bytes": 320e9}
+    >>> times_better(new, old, float("nan"))
+    {'cost': 2.0, 'speed': 3.0, 'energy': 3.0, 'memory': 2.0}
+    """
+    speed = of["rate"] / than["rate"]
+    room, bandwidth = (of[part] / than[part] for part in ("memory_bytes", "memory_bytes_per_s"))
+    return {
+        "cost": speed * than["usd_per_hour"] / of["usd_per_hour"],
+        "speed": speed,
+        "energy": where(efficiency > 0, efficiency, speed * than["watts"] / of["watts"]),
+        "memory": sqrt(room * bandwidth),
+    }
+
+
+Rows = dict[tuple[str, str, str], dict[str, Any]]
+"""For `choose`: rows by benchmark, scenario and chip."""
+
+
+@shared
+def rate_rows() -> Rows:
+    """The rate of each chip on each workload where it was measured [unit/s].
+
+    >>> rate_rows()["llama2-70b", "Offline", "H100 SXM"]["rate"] > 1000
+    True
+    """
+    return _rows_of(best_rates()[[*WORKLOAD, "accelerator", "rate"]])
+
+
+@shared
+def power_rows() -> Rows:
+    """What measured power says, where there is some: efficiency, the rate per watt of whole systems
+    over that of the reference chip [1], and joules, the least that one of them took [J/unit].
+
+    >>> power_rows()["resnet50", "Offline", "Cloud AI 100 Ultra"]["efficiency"] > 1
+    True
+    """
+    best = power_efficiency().groupby([*WORKLOAD, "accelerator"])["per_watt"].max()
+    both = pd.DataFrame({"efficiency": measured_efficiency()["ratio"], "joules": 1 / best})
+    return _rows_of(both.reset_index())
+
+
+@shared
+def submission_rows() -> Rows:
+    """What each rate rests on: the round, its submitters and the submission; and the power of the
+    energy axis.
+
+    >>> submission_rows()["llama2-70b", "Offline", "H100 SXM"]["energy from"]
+    'power limit'
+    """
+    rows = best_rates().join(measured_efficiency()["said"], on=[*WORKLOAD, "accelerator"])
+    rows = rows.rename(columns={"id": "submission"}).astype({"submitters": int})
+    rows["energy from"] = (SYSTEM + ", " + rows["said"]).fillna(LIMIT)
+    columns = ["round", "submitters", "submission", "energy from"]
+    return _rows_of(rows[[*WORKLOAD, "accelerator", *columns]])
+
+
+def _rows_of(frame: pd.DataFrame) -> Rows:
+    by_chip = frame.set_index([*WORKLOAD, "accelerator"])
+    return dict(zip(by_chip.index, by_chip.to_dict("records"), strict=True))
+
+
+def placeable() -> pd.DataFrame:
+    """The chips that some radar may place, measured or by their datasheets.
+
+    Columns: chip, vendor ("other" but for the four that most chips are of).
+
+    >>> placeable().set_index("chip").loc["B200", "vendor"]
+    'NVIDIA'
+    """
+    known = set(best_rates()["accelerator"])
+    chips = [name for name, of in chip_rows().items() if name in known or of["reached_flops"] > 0]
+    return pd.DataFrame({"chip": chips, "vendor": map(vendor, chips)})
+
+
+def scenarios() -> dict[str, str]:
+    """The scenarios of each benchmark on which a radar can stand, in words.
+
+    >>> scenarios()["deepseek-r1"]
+    'Offline or Server'
+    """
+    return workloads().groupby("benchmark")["scenario"].agg(" or ".join).to_dict()
+
+
+def drifts() -> dict[str, float]:
+    """By what factor one round's software moves the speed of two chips over each other (90 %), on
+    each benchmark [1]; see `mlperf.drift`.
+
+    >>> drifts()["llama2-70b"] > 1
+    True
+    """
+    of = results().drop_duplicates("benchmark").set_index("benchmark")["architecture"]
+    return {benchmark: drift(kind) for benchmark, kind in of.items()}
+
+
+@shared
+def workload_rows() -> dict[tuple[str, str], dict[str, Any]]:
+    """Every workload on which a radar can stand, for `choose`: its reference chip, the unit of its
+    rates, what is counted (tokens, samples, queries), and the chips that were measured, the
+    fastest first, then empty names.
+
+    >>> row = workload_rows()["llama2-70b", "Offline"]
+    >>> row["reference"], row["unit"], "B200" in row["chips"]
+    ('H100 SXM', 'tokens/s', True)
+    """
+    groups = ordered(best_rates(), "rate", ascending=False).groupby(WORKLOAD, sort=False)
+    most = groups.size().max()
+    return {
+        (str(benchmark), str(scenario)): {
+            "reference": rows["reference"].iloc[0],
+            "unit": rows["unit"].iloc[0],
+            "counted": rows["unit"].iloc[0].partition("/")[0],
+            "chips": [*rows["accelerator"], *[""] * (most - len(rows))],
+        }
+        for (benchmark, scenario), rows in groups
+    }
+
+
+def reference(benchmark: str, scenario: str) -> str:
+    """The reference chip of a workload.
+
+    Raises
+    ------
+    LookupError : nobody ran the benchmark so, or no reference chip did; the nearest are offered.
+
+    >>> reference("llama2-70b", "Offline")
+    'H100 SXM'
+    """
+    found = workload_rows().get((benchmark, scenario))
+    if found is None:
+        ran = summary()
+        ran = sorted(set(ran.loc[ran["benchmark"] == benchmark, "scenario"]))
+        one_of(scenario, ran, f"scenario of {benchmark} with a rate per accelerator")
+        places = [*(workloads()["benchmark"] + " " + workloads()["scenario"])]
+        nearest(f"{benchmark} {scenario}", places, "workload with a reference chip")
+    return found["reference"]
+
 
 # Any chip on any workload of MLPerf Inference beside its reference chip, as quantities: what the
 # radar's axes are computed from; and who leads by the reader's weights
@@ -141,9 +480,10 @@ def placed(chip: Any, work: Workload, prices: Prices, case: Any) -> Placed:
     Parameters
     ----------
     chip : its name, a word or a quantity; of a chip that is not placed nothing is known
-    case : paid, contract, seller, setting, and stand_ins as in `figures`
+    case : paid, contract, seller, setting, and stand_ins: whether shipping chips that nobody
+        submitted are placed by their datasheets: their speed is then the BF16 arithmetic that
+        matrix products reach over that of the reference chip
 
-    >>> from scaleright.chapters.hardware_radar.figures import times_better
     >>> case = SimpleNamespace(paid="rent", contract="on demand", seller="median", stand_ins=False)
     >>> case.setting = "data center"
     >>> work, prices = workload("llama2-70b", "Offline"), Prices.of(["B200", "H100 SXM"])
@@ -295,37 +635,11 @@ def wins(points: Mapping[str, Any], chips: Sequence[str]) -> Won:
     return Won(placed > 0, shares, placed, placed - some)
 
 
-__all__ = [
-    "AXES",
-    "FULL",
-    "LIMIT",
-    "MEASURED",
-    "REFERENCES",
-    "SOURCE",
-    "SPAN",
-    "STAND_IN",
-    "Terms",
-    "chip_facts",
-    "ends",
-    "figures",
-    "hardware_radar",
-    "maturity",
-    "points",
-    "scores",
-    "shift",
-    "source_rule",
-    "standings",
-    "weighted",
-    "weightings",
-    "workloads",
-]
-
 AXES = ("cost", "speed", "energy", "memory", "maturity")
 FULL = 10.0
 """Points at the rim of the radar."""
 SPAN = 10.0
 """How many times better than the reference chip the rim is, and how many times worse the middle."""
-SOURCE = "Clarifai's Hardware Selection Radar"
 
 
 @closed_form(ratio=POSITIVE, span=Domain(1.0, float("inf"), (2.0, 100.0), open_low=True))
@@ -350,20 +664,9 @@ def weighted(scores: Sequence[Any], weights: Sequence[Any]) -> Any:
     """The mean of points, by weight; nan where one that has weight is not known; numbers, arrays or
     quantities.
 
-    Raises
-    ------
-    ValueError : a weight below 0, or no weight above 0.
-
     >>> weighted([4.0, 8.0], [3.0, 1.0])
     5.0
     """
-    if all(isinstance(weight, (int, float)) for weight in weights) and not (
-        min(weights) >= 0 and sum(weights) > 0
-    ):
-        raise ValueError(
-            f"weights {', '.join(f'{weight:g}' for weight in weights)}: allowed are weights from 0,"
-            " one of them above 0"
-        )
     pairs = zip(scores, weights, strict=True)
     return sum(where(weight > 0, score * weight, 0.0) for score, weight in pairs) / sum(weights)
 
@@ -394,52 +697,6 @@ def shift(ratio: Any, weights: Sequence[Any], axes: Sequence[str], span: Any = S
     """
     gained = points(ratio, span) - points(1.0, span)
     return weighted([gained if axis in axes else 0.0 for axis in AXES], weights)
-
-
-def scores(known: pd.DataFrame, span: float = SPAN) -> pd.DataFrame:
-    """Points of each chip on each of the `AXES`, nan where nothing is known.
-
-    Parameters
-    ----------
-    known : from `figures`
-
-    >>> float(scores(figures("llama2-70b", "Offline")).loc["H100 SXM", "memory"])
-    5.0
-    """
-    ratios = known[list(AXES[:-1])]
-    found = pd.DataFrame(
-        points(ratios.fillna(1.0).to_numpy(float), span), index=known.index, columns=ratios.columns
-    ).where(ratios.notna())
-    return found.assign(maturity=known["maturity"])
-
-
-def standings(scored: pd.DataFrame, weights: Sequence[float]) -> pd.DataFrame:
-    """The score of each chip, the best first; where an axis is missing, the range that it could
-    make of the score.
-
-    Parameters
-    ----------
-    scored : from `scores`
-    weights : one for each of `AXES`, from 0; only their ratios count
-
-    Columns: low, high (a missing axis at 0 and at 10 points), complete (no missing axis has
-    weight), missing (their names). Complete chips come first.
-
-    Raises
-    ------
-    ValueError : as `weighted`; or not as many weights as axes.
-
-    >>> found = standings(scores(figures("llama2-70b", "Offline")), [1, 1, 1, 1, 1])
-    >>> bool((found["low"] <= found["high"]).all())
-    True
-    """
-    if len(weights) != len(AXES):
-        raise ValueError(f"{len(weights)} weights; one is needed for each of {', '.join(AXES)}")
-    low, high = ends([scored[axis].to_numpy(float) for axis in AXES], weights)
-    gaps = scored[list(AXES)].isna() & (np.asarray(weights, float) > 0)
-    missing = gaps.apply(lambda row: " and ".join(row.index[row]), axis=1)
-    found = pd.DataFrame({"low": low, "high": high, "complete": missing == "", "missing": missing})
-    return ordered(found, ["complete", "low"], ascending=False)
 
 
 WEIGHTINGS = 512
@@ -475,110 +732,3 @@ def source_rule(weights: Sequence[Any]) -> Any:
     """
     cost, speed, energy, _, mature = weights
     return where(speed + mature >= cost + energy, "GPU", "TPU")
-
-
-def _chosen(
-    known: pd.DataFrame, among: Sequence[str] | None, benchmark: str, scenario: str
-) -> pd.DataFrame:
-    """The chips to choose among, by name or alias; all if None.
-
-    Raises
-    ------
-    LookupError : a chip that is not among those placed on the benchmark.
-    """
-    if among is None:
-        return known
-    chips = [
-        one_of(accelerator(name).name, known.index, f"accelerator on {benchmark} {scenario}")
-        for name in among
-    ]
-    return known.loc[list(dict.fromkeys(chips))]
-
-
-def _reasons(
-    ranked: pd.DataFrame, chip: pd.Series, scored: pd.Series, weights: Sequence[float]
-) -> list[str]:
-    """Why the first of the standings leads: its score, its points by axis, and what they rest on;
-    `chip` is what is known of it, `scored` its points.
-    """
-    second = (
-        f"; next comes {ranked.index[1]} with {ranked.iloc[1]['low']:.2f}"
-        if ranked["complete"].sum() > 1
-        else ""
-    )
-    unweighted = [axis for axis, weight in zip(AXES, weights, strict=True) if not weight]
-    best_first = ordered(scored.drop(unweighted), ascending=False)
-    speed = (
-        f"that of MLPerf {chip['round']}"
-        if chip["basis"] == MEASURED
-        else "its datasheet alone, since nobody submitted it"
-    )
-    return [
-        f"it has {ranked.iloc[0]['low']:.2f} of {FULL:g} points{second}",
-        "by axis: " + ", ".join(f"{axis} {score:.1f}" for axis, score in best_first.items()),
-        f"its speed is {speed}, its energy that of its {chip['power']}",
-    ]
-
-
-def _not_ruled_out(ranked: pd.DataFrame) -> list[str]:
-    """The chips that might lead if what is missing of them were known, in one reason, or none."""
-    open_ = ranked[~ranked["complete"] & (ranked["high"] > ranked.iloc[0]["low"])]
-    if open_.empty:
-        return []
-    named = {other: gaps for other, gaps in open_["missing"].items() if gaps.count(" and ") < 2}
-    gaps = [f"{other} ({gaps})" for other, gaps in named.items()]
-    gaps += [f"{len(open_) - len(named)} with more gaps"] * (len(open_) > len(named))
-    return [f"not ruled out, for want of figures: {', '.join(gaps)}"]
-
-
-def hardware_radar(
-    benchmark: str,
-    scenario: str,
-    weights: Sequence[float] = (1, 1, 1, 1, 1),
-    own: bool = False,
-    stand_ins: bool = False,
-    span: float = SPAN,
-    among: Sequence[str] | None = None,
-    terms: Terms = USUAL,
-) -> Verdict:
-    """The chip that leads by the reader's weights, beside the technology that Clarifai's radar
-    points to.
-
-    Parameters
-    ----------
-    benchmark, scenario, own, stand_ins, terms : as in `figures`
-    weights : of `AXES`, as in `standings`
-    span : as in `points`
-    among : only these chips, by name or alias; all if None
-
-    Raises
-    ------
-    LookupError : as `figures`; or a chip that is not among those placed on the benchmark.
-    ValueError : as `standings`.
-    DataError : no chip has all axes that have weight.
-
-    >>> hardware_radar("llama2-70b", "Offline").rule
-    'GPU'
-    """
-    known = _chosen(figures(benchmark, scenario, own, stand_ins, terms), among, benchmark, scenario)
-    scored = scores(known, span)
-    ranked = standings(scored, weights)
-    complete = ranked[ranked["complete"]]
-    if complete.empty:
-        raise DataError(
-            f"hardware_radar: no chip has all axes that have weight on {benchmark} {scenario};"
-            " missing: "
-            + "; ".join(f"{name} lacks {gaps}" for name, gaps in ranked["missing"].head(4).items())
-        )
-    name, rule = ranked.index[0], source_rule(weights)
-    chip = known.loc[name]
-    reasons = [*_reasons(ranked, chip, scored.loc[name], weights), *_not_ruled_out(ranked)]
-    return Verdict(
-        "Which hardware should I bet on?",
-        name,
-        tuple(reasons),
-        {other: (low, "points") for other, low in complete["low"].head(4).items()},
-        SOURCE,
-        rule,
-        chip["kind"] == rule,
-    )

@@ -12,12 +12,6 @@ import pandas as pd
 
 from scaleright import charts, mlperf
 from scaleright.chapters.hardware_radar import evidence, model
-from scaleright.chapters.hardware_radar.figures import (
-    counted_in_words,
-    maturity_table,
-    placeable,
-    support_table,
-)
 from scaleright.charts import theme
 from scaleright.charts.axes import (
     ROW,
@@ -52,8 +46,6 @@ from scaleright.quantity import at, given
 # nowhere: the polygon stays open there.
 
 
-FULL = 10.0
-"""Points at the rim."""
 _NAMES = 11.2
 """Where the names of the axes stand."""
 _UNIT = "max(26 / max(height, 1), 33 / max(width, 1))"
@@ -132,15 +124,15 @@ def _web(names: Sequence[str], at: Mapping[str, Any]) -> list[alt.Chart]:
             "y": level * math.cos(i * turn),
             "name": names[i % len(names)],
         }
-        for level in (FULL / 4, FULL / 2, 3 * FULL / 4, FULL, _NAMES)
+        for level in (model.FULL / 4, model.FULL / 2, 3 * model.FULL / 4, model.FULL, _NAMES)
         for i in range(len(names) + 1)
     ]
     grid, thin = alt.Chart(pd.DataFrame(corners)), {"color": theme.GRAY, "opacity": 0.45}
     rings = grid.transform_filter(f"datum.level < {_NAMES}").encode(
         **at, detail=alt.Detail("level:N"), order=alt.Order("step:Q")
     )
-    middle = rings.transform_filter(f"datum.level == {FULL / 2}")
-    spokes = grid.transform_filter(f"datum.level == {FULL}").transform_calculate(zero="0")
+    middle = rings.transform_filter(f"datum.level == {model.FULL / 2}")
+    spokes = grid.transform_filter(f"datum.level == {model.FULL}").transform_calculate(zero="0")
     words = grid.transform_filter(f"datum.level == {_NAMES} && datum.step < {len(names)}")
     sides = (
         ("datum.x > 0.1", "left"),
@@ -205,14 +197,14 @@ def radar(
     more, chosen = more or {}, [expressed(name) for name in chosen]
     chart = _chosen(rows, category, axes, chosen, along, more)
     chart = chart.transform_calculate(
-        _i=f"indexof({names!r}, datum._axis)", _r=f"max(0, min({FULL}, datum._value))"
+        _i=f"indexof({names!r}, datum._axis)", _r=f"max(0, min({model.FULL}, datum._value))"
     )
     chart = chart.transform_calculate(_next=f"datum['_value_' + (datum._i + 1) % {len(names)}]")
     chart = chart.transform_calculate(
         x=f"datum._r * sin(datum._i * {turn})", y=f"datum._r * cos(datum._i * {turn})"
     )
     edge = chart.transform_filter("isFinite(datum._next)").transform_calculate(
-        _s=f"max(0, min({FULL}, datum._next))"
+        _s=f"max(0, min({model.FULL}, datum._next))"
     )
     edge = edge.transform_calculate(
         x2=f"datum._s * sin((datum._i + 1) * {turn})", y2=f"datum._s * cos((datum._i + 1) * {turn})"
@@ -247,7 +239,7 @@ def profile(
     x = alt.X(
         "_value:Q",
         title=title,
-        scale={"clamp": True, "domain": [0, FULL]},
+        scale={"clamp": True, "domain": [0, model.FULL]},
         axis=value_axis("number"),
     )
     # Each name has a lane of its own, so that equal points do not hide each other.
@@ -256,8 +248,8 @@ def profile(
     place = {"x": x, "y": rows_, "yOffset": lanes}
     layers = [chart.mark_point(size=90, opacity=1).encode(**place, **_look(category, chosen, more))]
     for test, align, shift in (
-        (f"datum._value <= {FULL / 2}", "left", 9),
-        (f"datum._value > {FULL / 2}", "right", -9),
+        (f"datum._value <= {model.FULL / 2}", "left", 9),
+        (f"datum._value > {model.FULL / 2}", "right", -9),
     ):
         layers.append(
             chart.transform_filter(test)
@@ -448,7 +440,7 @@ def standing(lead: model.Lead, low: Any, high: Any) -> Any:
     chip, better_to_have, half = given("chip", ""), "points, by your weights", model.FULL / 2
     return charts.show(
         draw_standing(
-            placeable(), "chip", low, high, better_to_have, half, color="vendor", along=chip
+            model.placeable(), "chip", low, high, better_to_have, half, color="vendor", along=chip
         ),
         name="standing",
         alt="Score of each chip, those on top that could come highest: the {lead.chip} leads with"
@@ -485,7 +477,7 @@ def polygons(
     """The points of three chips as a radar."""
     along, more, otherwise = given("chip", ""), _more(work, on), _unplaced(case, on)
     look = {"along": along, "more": more, "otherwise": otherwise}
-    shown = radar(placeable(), "chip", points, _trio(case), **look)
+    shown = radar(model.placeable(), "chip", points, _trio(case), **look)
     return charts.show(
         shown,
         name="radar",
@@ -501,7 +493,7 @@ def dots(
     chip, scale = given("chip", ""), "points; 5 is the reference chip"
     more = _more(work, on)
     return charts.show(
-        profile(placeable(), "chip", points, _trio(case), scale, along=chip, more=more),
+        profile(model.placeable(), "chip", points, _trio(case), scale, along=chip, more=more),
         name="profile",
         alt="The points of {case.first}, {case.second} and {case.third} as dots, a row for each"
         " axis.",
@@ -567,15 +559,15 @@ def mature() -> Display:
     """Six chips by the criteria of maturity."""
     chips = ["H100 SXM", "MI300X", "Arc Pro B60", "TPU v6e", "Gaudi 3", "Trainium2"]
     return charts.table(
-        maturity_table(chips),
-        f"Six chips by the ten criteria; the last three: {counted_in_words()}",
+        model.maturity_table(chips),
+        f"Six chips by the ten criteria; the last three: {model.counted_in_words()}",
         name="maturity",
     )
 
 
 def support() -> Display:
     """Support by platform, folded."""
-    rows = support_table()
+    rows = model.support_table()
     told = charts.table(rows, "Support by platform, and where it is written", name="support")
     return charts.folded(told, f"All {len(rows)} facts behind it")
 
@@ -585,7 +577,7 @@ def cost(case: SimpleNamespace, work: model.Workload, million: Any) -> Any:
     scale = "USD per million tokens, samples or queries"
     along = given("chip", "")
     return charts.show(
-        ranking(placeable(), "chip", million, "usd", scale, most=14, along=along),
+        ranking(model.placeable(), "chip", million, "usd", scale, most=14, along=along),
         name="cost",
         alt="Cost of a million {work.place.counted} by chip at {case.utilization:percent} of full"
         " load, the cheapest on top.",

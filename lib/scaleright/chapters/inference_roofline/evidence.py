@@ -2,15 +2,12 @@
 and a plain roofline say of each run.
 """
 
-from itertools import compress
-
 import pandas as pd
 
 from scaleright import catalog
 from scaleright.formulas import lookup
 from scaleright.order import ordered
-from scaleright.validation.serving import SUBJECT, prompts, roofline
-from scaleright.validation.serving_cases import asked_rows, cases
+from scaleright.validation.serving import asked_rows, beside_predictions, prompts
 
 SOURCE, TASKS = "mlenergy2026", ("chat", "gpqa")
 """Who timed each model at many batches, and in which tasks."""
@@ -34,14 +31,8 @@ def published_gaps(model: str, else_of: str = "Llama-3.1-70B") -> pd.DataFrame:
     timed = timed[(timed["source"] == SOURCE) & timed["task"].isin(TASKS)]
     timed = timed[timed["measured_itl_s"].notna()]
     timed = timed[timed["model"] == (shape if shape in set(timed["model"]) else else_of)]
-    rows, runs = cases(asked_rows(timed, prompts()), "measured/energy", False, ["ITL"])
-    kept = [not run.why for run in runs]
-    runs = [*compress(runs, kept)]
-    return rows.loc[kept, [*SYSTEM, "batch"]].assign(
-        measured=[run.value for run in runs],
-        predicted=SUBJECT.stored(runs),
-        roofline=[roofline(run) for run in runs],
-    )
+    rows = beside_predictions(asked_rows(timed, prompts()), "measured/energy", "ITL")
+    return rows[[*SYSTEM, "batch", *FIGURES]]
 
 
 @lookup

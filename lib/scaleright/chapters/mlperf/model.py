@@ -12,16 +12,23 @@ from typing import Self
 
 import pandas as pd
 
-from scaleright.mlperf.compare import CELL, drift, entry, submissions, summary
-from scaleright.mlperf.gains import METRICS, gain_ratio, generation_gains, range_test
-from scaleright.mlperf.results import comparable, submission
-from scaleright.mlperf.trends import (
+from scaleright.mlperf.comparison import (
+    CELL,
+    METRICS,
+    drift,
+    entry,
+    gain_ratio,
+    generation_gains,
     power_efficiency,
+    range_test,
     server_to_offline,
     size_scaling,
     software_gains,
+    submissions,
+    summary,
 )
-from scaleright.mlperf.versus import MAIN_KINDS, vendor
+from scaleright.mlperf.head_to_head import MAIN_KINDS, vendor
+from scaleright.mlperf.results import comparable, submission
 from scaleright.order import ordered
 from scaleright.units import significant
 
@@ -122,7 +129,7 @@ def rack_gains() -> pd.DataFrame:
     """
     rows = comparable()
     rows = rows[~rows["accelerator"].isin([*RACKS]) | (rows["accelerators"] >= RACK_SIZE)]
-    found = generation_gains(pairs=RACKS.items(), every_round=True, rows=rows)
+    found = generation_gains(pairs=[*RACKS.items()], every_round=True, rows=rows)
     found = found[found["benchmark"].isin(RACK_BENCHMARKS)]
     counts = found[["submissions_new", "submissions_old"]]
     columns = {

@@ -11,15 +11,15 @@ from scaleright.charts import Display, say
 from scaleright.charts.intervals import intervals
 from scaleright.charts.market import spread
 from scaleright.claims import s4
-from scaleright.mlperf import Bench, Versus
-from scaleright.mlperf.gains import METRICS
+from scaleright.mlperf import Bench, HeadToHead
+from scaleright.mlperf.comparison import METRICS
 from scaleright.ops import where
 from scaleright.quantity import Quantity, at, look_up
 
 _TIMES = f"times the work of the old chip ({mlperf.LABEL})"
 
 
-def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Display:
+def answer(case: Any, found: HeadToHead, why_not: Quantity, tested: pd.Series) -> Display:
     """The answer: how many times the work of the old chip the new one does.
 
     tested : whether each earlier ratio's range held, see `mlperf.range_test`
@@ -70,13 +70,13 @@ def answer(case: Any, found: Versus, why_not: Quantity, tested: pd.Series) -> Di
     )
 
 
-def _ranged(rows: Any, by: str, of: Versus, **look: Any) -> Any:
+def _ranged(rows: Any, by: str, of: HeadToHead, **look: Any) -> Any:
     """A row for each case in which the two meet, with the range of the gain there."""
     found = intervals(rows, by, (of.low, of.value, of.high), "number", _TIMES, **look)
     return charts.rule(1.0, _TIMES, "as much", log=True) + found
 
 
-def chips(case: Any, bench: Bench, chip: Quantity, each: Versus) -> Display:
+def chips(case: Any, bench: Bench, chip: Quantity, each: HeadToHead) -> Display:
     """Every chip over the old one, in the round of the answer.
 
     chip, each : one of them, and what it does
@@ -94,7 +94,7 @@ def chips(case: Any, bench: Bench, chip: Quantity, each: Versus) -> Display:
 
 
 def submitted(
-    case: Any, found: Versus, why_not: Quantity, by_metric: Mapping[str, Quantity]
+    case: Any, found: HeadToHead, why_not: Quantity, by_metric: Mapping[str, Quantity]
 ) -> Display:
     """What was submitted of both chips, and the gain by each metric, in a sentence."""
     by_chip, by_watt, by_dollar = by_metric["chip"], by_metric["watt"], by_metric["dollar"]
@@ -124,7 +124,7 @@ def _rate(case: Any, of: Any, rate: Quantity) -> Quantity:
 
 
 def kinds(
-    case: Any, bench: Bench, found: Versus, benchmark: Quantity, benchmarks: Sequence[str]
+    case: Any, bench: Bench, found: HeadToHead, benchmark: Quantity, benchmarks: Sequence[str]
 ) -> Display:
     """The gain on every benchmark on which both chips meet.
 
@@ -141,7 +141,7 @@ def kinds(
     )
 
 
-def rounds(case: Any, found: Versus) -> Display:
+def rounds(case: Any, found: HeadToHead) -> Display:
     """The gain in every scenario and round that has both chips."""
     against = charts.phrase(
         "{found.new.submissions:whole} v. {found.old.submissions:whole} submissions"
@@ -288,7 +288,7 @@ def sizes(rows: pd.DataFrame) -> Display:
     return charts.folded(shown, "Results by size of system")
 
 
-def teams(case: Any, found: Versus) -> Display:
+def teams(case: Any, found: HeadToHead) -> Display:
     """Every submission on the defaults' question, by chip."""
     benchmark, scenario, met = case.benchmark.value, case.scenario.value, found.in_round.value
     rate = f"{found.new.unit.value} per accelerator"
@@ -317,7 +317,7 @@ def ranges() -> Display:
     return charts.table(tables.range_outcome(), words, {"inside": "percent"}, name="ranges")
 
 
-def worth_of_knowing(case: Any, found: Versus) -> Display:
+def worth_of_knowing(case: Any, found: HeadToHead) -> Display:
     """A chart of what it would save to know each doubt before one of both chips is taken."""
     ways, choice = charts.phrase("the {case.new_chip} and the {case.old_chip}"), found.choice
     saved = "of the old chip's time, watts or dollars for as much work"

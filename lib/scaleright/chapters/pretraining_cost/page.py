@@ -21,8 +21,8 @@ from scaleright.quantity import look_up
 from scaleright.quantity.rows import Row
 from scaleright.validation import whole_runs as checks
 from scaleright.validation.cross_validation import held_out
+from scaleright.validation.published import held_out_test
 from scaleright.validation.report import judged, summarize
-from scaleright.validation.sealed_test import opened_once
 from scaleright.validation.whole_runs import in_words
 
 USD_FOR = "USD for the run"
@@ -285,7 +285,7 @@ def pace() -> Display:
     sums, rows = found.summary, found.rows[found.rows["scored"]]
     unseen = summarize(rows[held_out(rows)])
     fastest = rows["fastest_error_percent"].abs().median()
-    sealed, below = opened_once("pretraining"), int((rows["ratio"] < 1).sum())
+    sealed, below = held_out_test("pretraining"), int((rows["ratio"] < 1).sum())
     blind, set_aside = sealed["median"], sealed["figures"]
     over = rows["published"] / rows["predicted"]
     worst = rows.loc[name_of_greatest(over)]

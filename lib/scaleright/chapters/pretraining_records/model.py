@@ -13,12 +13,14 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, market
-from scaleright.mlperf.best_runs import ALL_ROUNDS, RENT, records
-from scaleright.mlperf.records import record
 from scaleright.mlperf.training import (
+    ALL_ROUNDS,
+    RENT,
     benchmark_results,
     implied_mfu,
     pretraining_share,
+    record,
+    records,
     run_chip_hours,
     strong_scaling,
     training_gains,

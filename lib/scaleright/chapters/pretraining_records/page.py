@@ -24,7 +24,7 @@ from scaleright.charts.axes import (
 from scaleright.charts.lean import alt
 from scaleright.charts.marks import named_lines
 from scaleright.charts.words import say
-from scaleright.mlperf.best_runs import MEASURES, Best, Spent
+from scaleright.mlperf.training import MEASURES, Best, Spent
 from scaleright.ops import where
 from scaleright.quantity import look_up
 from scaleright.quantity.rows import Row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -20,7 +19,7 @@ from scaleright.inference.phases import step_seconds
 from scaleright.inference.serving import engine_step, room
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.order import ordered
-from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR, si, significant
+from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR, significant
 from scaleright.validation import published, report
 
 # How far off predictions of serving are, as frames: by publication, figure, chip and what was
@@ -127,18 +126,15 @@ def errors(
     for source, figure in product(sources, figures):
         of = scored(source, figure)
         for mode in LEFT_OUT if len(of) else ():
-            signed = of[COLUMNS[mode]] / 100
-            middle, far = signed.abs().quantile([0.5, 0.9])
-            low, high = signed.quantile([0.05, 0.95])
-            found[source, figure, mode] = {
-                "rows": float(len(of)),
-                "median": middle,
-                "p90": far,
-                "roofline": of[COLUMNS["roofline"]].abs().median() / 100,
-                "low": low,
-                "high": high,
-                "inside": of["in range"].mean(),
-            }
+            off = published.spread(of[COLUMNS[mode]] / 100)
+            found[source, figure, mode] = (
+                {"rows": float(len(of))}
+                | off
+                | {
+                    "roofline": of[COLUMNS["roofline"]].abs().median() / 100,
+                    "inside": of["in range"].mean(),
+                }
+            )
     return found
 
 
@@ -186,11 +182,6 @@ def dots(sources: Sequence[str], figures: Sequence[str]) -> pd.DataFrame:
     )
 
 
-def _pair(shares: pd.Series) -> str:
-    """Median and 90th percentile of errors in percent."""
-    return " / ".join(significant(of, 2) for of in shares.abs().quantile([0.5, 0.9]))
-
-
 @lookup
 def by_source() -> pd.DataFrame:
     """Errors of every publication and figure in percent, those in no fit last: median and 90th
@@ -203,11 +194,12 @@ def by_source() -> pd.DataFrame:
     for figure in MEANINGS:
         groups = rows[rows["figure"] == figure].groupby(["apart", "of"])
         for (apart, name), of in sorted(groups, key=lambda item: (item[0][0], -len(item[1]))):
-            pairs = {f"{mode} out": _pair(of[COLUMNS[mode]]) for mode in LEFT_OUT}
+            head = {"from": name + " *" * apart, "figure": figure, "rows": len(of)}
+            words = {f"{mode} out": mode for mode in LEFT_OUT} | {"roofline": "roofline"}
+            pairs = {out: published.pair(of[COLUMNS[mode]]) for out, mode in words.items()}
             figures = {"in range": of["in range"].mean()}
             figures |= {"width of range": of["width of range"].median()}
-            head = {"from": name + " *" * apart, "figure": figure, "rows": len(of)}
-            found.append(head | pairs | {"roofline": _pair(of[COLUMNS["roofline"]])} | figures)
+            found.append(head | pairs | figures)
     return pd.DataFrame(found)
 
 
@@ -333,19 +325,6 @@ def beside(batches: tuple[int, ...] = (1, 32, 128)) -> pd.DataFrame:
     every = every.pivot(index=["quantity", "batch"], columns="tool", values="value")
     every = every.sort_index(ascending=[False, True])[TOOLS] * 1000
     return every.rename_axis(columns=None).reset_index()
-
-
-@lookup
-def speeds() -> pd.DataFrame:
-    """Estimates of serving in a second by each tool, the fastest first.
-
-    >>> speeds()["tool"].iloc[0]
-    'Scale Right'
-    """
-    rows = catalog.table("other_tools")
-    rows = ordered(rows[rows["case"] == "serving speed"], "value", ascending=False)
-    rows = rows.rename(columns={"value": "estimates a second"})
-    return rows[["tool", "version", "estimates a second", "note"]]
 
 
 # One day of DeepSeek's own service, as published, against what the model of a step says of it:
@@ -497,13 +476,14 @@ def reason(run: str) -> str:
     >>> reason("oracle-vllm/Llama-3.1-405B throughput"), reason("another run")
     ('an engine of 2024 on ROCm', 'unknown')
     """
-    found = next((words for like, words in REASONS.items() if re.search(like, run)), None)
-    if found is None:
-        return "unknown"
-    if "{twin}" not in found:
-        return found
+    return published.likely(REASONS, run, "unknown").format(twin=_twin_ms())
+
+
+@remembered
+def _twin_ms() -> str:
+    """The time of a token of `_TWIN` [ms]."""
     rows = every_figure().set_index(["run", "figure"])["published"]
-    return found.format(twin=significant(1000 * rows.loc[_TWIN, "time per token"], 2))
+    return significant(1000 * rows.loc[_TWIN, "time per token"], 2)
 
 
 @lookup
@@ -513,26 +493,11 @@ def furthest(count: int = 14) -> pd.DataFrame:
     >>> furthest(1)[["model", "from", "figure"]].iloc[0].tolist()
     ['Qwen3-Coder-480B-A35B', 'ML.ENERGY', 'throughput']
     """
-    rows = scored().assign(size=lambda of: of["error_percent"].abs())
-    rows = ordered(rows, "size", ascending=False).drop_duplicates(["source", "model"]).head(count)
-
-    def said(column: str) -> list[str]:
-        units = (UNITS.get(figure, "s") for figure in rows["figure"])
-        return [si(value, unit) for value, unit in zip(rows[column], units, strict=True)]
-
-    chips = rows["accelerators"].map(str) + " " + rows["accelerator"]
-    return pd.DataFrame(
-        {
-            "model": rows["model"],
-            "on": chips + ", " + rows["precision"],
-            "from": rows["of"],
-            "figure": rows["figure"],
-            "measured": said("published"),
-            "predicted": said("predicted"),
-            "error": rows["error_percent"] / 100,
-            "likely why": (rows["run"] + " " + rows["figure"]).map(reason),
-        }
-    )
+    rows = scored()
+    found = published.furthest(rows, ["of", "figure"], count, UNITS).rename(columns={"of": "from"})
+    rows = rows.loc[found.index]
+    why = (rows["run"] + " " + rows["figure"]).map(reason)
+    return found.assign(**{"on": found["on"] + ", " + rows["precision"], "likely why": why})
 
 
 @lookup
@@ -543,9 +508,5 @@ def not_scored() -> pd.DataFrame:
     ['mostly waiting', 'InferenceMAX, InferenceX, MLPerf']
     """
     rows = every_figure()
-    rows = rows[~rows["scored"]]
     rows = rows.assign(why=rows["why"].replace(_RULES, regex=True))
-    found = rows.groupby("why").agg(
-        rows=("run", "size"), publications=("of", lambda of: ", ".join(sorted(set(of))))
-    )
-    return ordered(found, "rows", ascending=False).reset_index()
+    return published.by_reason(rows, "publications")

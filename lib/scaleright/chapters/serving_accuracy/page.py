@@ -6,28 +6,25 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts
-from scaleright.chapters.serving_accuracy import evidence as deepseek_day
-from scaleright.chapters.serving_accuracy import evidence as serving_errors
-from scaleright.chapters.serving_accuracy import evidence as serving_failures
-from scaleright.chapters.serving_accuracy import evidence as serving_tools
+from scaleright.chapters.serving_accuracy import evidence
 from scaleright.charts import Display, say
 from scaleright.charts.market import spread
 from scaleright.ops import where
 from scaleright.quantity import Quantity, given, look_up, pick
-from scaleright.validation import kinds, sealed_test
+from scaleright.validation import kinds, published
 
 
 def answer(case: Any, error: Any, sources: Sequence[str]) -> Display:
     """The answer: how far off the predictions of a figure are."""
     meaning, whose, span = _meaning(case), _whose(case, sources), _span(error)
-    left_out = look_up(serving_errors.LEFT_OUT, case.left_out)
-    others = look_up({of: serving_errors.figures_of(of) for of in sources}, case.source)
+    left_out = look_up(evidence.LEFT_OUT, case.left_out)
+    others = look_up({of: evidence.figures_of(of) for of in sources}, case.source)
     kept = charts.phrase("{error.inside:percent} of these lie in the 90 % range stated for each")
     kept = where(error.there, kept, "none, since nothing is judged")
     ours = charts.phrase("use this book's model, not a roofline from the datasheet")
     theirs = charts.phrase("a roofline from the datasheet does no worse than this book's model")
     advice = where(error.median < error.roofline, ours, theirs)
-    blind = sealed_test.opened_once("serving")
+    blind = published.held_out_test("serving")
     blind_count, blind_median = blind["figures"], blind["median"]
     return charts.answer_card(
         "To predict the {meaning}, {advice}.",
@@ -56,12 +53,12 @@ def answer(case: Any, error: Any, sources: Sequence[str]) -> Display:
 
 def _meaning(case: Any) -> Quantity:
     """What the figure is, in words."""
-    return look_up(serving_errors.MEANINGS, case.figure)
+    return look_up(evidence.MEANINGS, case.figure)
 
 
 def _whose(case: Any, sources: Sequence[str]) -> Quantity:
     """Of whom the figures are, as words after their name."""
-    return look_up({of: serving_errors.whose(of) for of in sources}, case.source)
+    return look_up({of: evidence.whose(of) for of in sources}, case.source)
 
 
 def _span(error: Any) -> Any:
@@ -79,7 +76,7 @@ def errors(case: Any, error: Any, choices: Sequence[Sequence[str]]) -> Display:
     """
     sources, figures, modes = choices
     meaning, whose, span = _meaning(case), _whose(case, sources), _span(error)
-    dots = serving_errors.dots(sources, figures)
+    dots = evidence.dots(sources, figures)
     ratios = {mode: given(mode, 1.0) for mode in modes}  # of each dot: predicted over measured,
     of, kind = given("of", 1), given("kind", 0)  # and the places of its publication and figure
     source, figure = look_up(sources, case.source), look_up(figures, case.figure)
@@ -115,7 +112,7 @@ def own_columns() -> Display:
 def by_source() -> Display:
     """Errors of every publication and figure."""
     return charts.table(
-        serving_errors.by_source(),
+        evidence.by_source(),
         "Absolute error of every figure [%]: median / 90th percentile; * held out of every fit",
         formats={"rows": "whole", "in range": "percent", "width of range": "percent"},
         name="by-source",
@@ -126,7 +123,7 @@ def beside_roofline(constants: int, fitted: int) -> Display:
     """How many constants were fitted to how much, and where a roofline is as near, in a
     sentence.
     """
-    beaten = serving_errors.beaten()
+    beaten = evidence.beaten()
     verdict = "the model beats the roofline on every publication and figure"
     if beaten:
         verdict = f"the roofline is as near or nearer only on {', '.join(beaten)}"
@@ -156,8 +153,8 @@ def by_chip(every: Sequence[str], chip: Quantity, error: Mapping[str, Any]) -> D
 def every_figure(case: Any) -> Display:
     """Predicted against measured, a dot for each figure of the chapter's defaults."""
     source, figure = case.source.value, case.figure.value
-    here = serving_errors.scored(source, figure)
-    unit = serving_errors.UNITS.get(figure, "s")
+    here = evidence.scored(source, figure)
+    unit = evidence.UNITS.get(figure, "s")
     unit = "token/s of a chip" if unit == "token/s" else unit
     rows = here[["model", "published", "predicted"]]
     chart = charts.predicted_vs_measured(
@@ -166,7 +163,7 @@ def every_figure(case: Any) -> Display:
     shown = charts.show(
         chart,
         name="all-rows",
-        alt=f"Predicted against measured {serving_errors.MEANINGS[figure]} of {len(here)} rows,"
+        alt=f"Predicted against measured {evidence.MEANINGS[figure]} of {len(here)} rows,"
         " close to the diagonal for most.",
     )
     return charts.at_defaults(shown, case.source, case.figure)
@@ -175,7 +172,7 @@ def every_figure(case: Any) -> Display:
 def first_token() -> Display:
     """How far off the time to the first token is, by publication."""
     return charts.table(
-        serving_errors.first_token(),
+        evidence.first_token(),
         "Time to the first token: predicted over measured in the middle, factor between them, and"
         " rows within a factor of two",
         formats={"rows": "whole", "predicted over measured": "number", "factor": "number"}
@@ -187,7 +184,7 @@ def first_token() -> Display:
 def day_of_deepseek() -> Display:
     """One day of DeepSeek's own service, as published and as predicted."""
     return charts.table(
-        deepseek_day.figures(),
+        evidence.figures(),
         "DeepSeek's service on 27 February 2025, 24 hours: published and predicted",
         formats={"published": "whole", "predicted": "whole", "error": "percent"},
         name="deepseek-day",
@@ -196,13 +193,13 @@ def day_of_deepseek() -> Display:
 
 def why_of_deepseek() -> Display:
     """How the day is laid out, and what the model leaves out of it."""
-    day, load = deepseek_day.predicted(), deepseek_day.request()
-    pools = deepseek_day.PREFILL_CHIPS, deepseek_day.DECODE_CHIPS
-    held = deepseek_day.pool(pools[1]).held_experts
+    day, load = evidence.predicted(), evidence.request()
+    pools = evidence.PREFILL_CHIPS, evidence.DECODE_CHIPS
+    held = evidence.pool(pools[1]).held_experts
     reading, writing = pools
     return charts.sentence(
         "Prefill runs on {reading:whole} chips and decode on {writing:whole}. Both groups spread"
-        " {held:whole} experts over their chips, {deepseek_day.REDUNDANT:whole} of the 256 held"
+        " {held:whole} experts over their chips, {evidence.REDUNDANT:whole} of the 256 held"
         " twice. A request has {load.input_tokens:whole} input tokens, {load.cached_share:percent}"
         " of them cached, and {load.output_tokens:whole} output tokens. At the published"
         " interactivity <strong>{day.batch:whole}</strong> sequences run on a chip, and exchanges"
@@ -214,7 +211,7 @@ def why_of_deepseek() -> Display:
 def furthest() -> Display:
     """The figures furthest off, and why."""
     return charts.table(
-        serving_failures.furthest(),
+        evidence.furthest(),
         "The largest errors, the worst of each model and publication",
         formats={"error": "percent"},
         name="worst",
@@ -223,7 +220,7 @@ def furthest() -> Display:
 
 def not_scored() -> Display:
     """The figures that are not judged, and why, folded."""
-    apart = serving_failures.not_scored()
+    apart = evidence.not_scored()
     table = charts.table(
         apart,
         "Figures that are shown and not scored, by the rule that decides",
@@ -236,9 +233,9 @@ def not_scored() -> Display:
 def other_tools() -> Display:
     """What other tools estimate of the same cases [ms]."""
     return charts.table(
-        serving_tools.beside(),
+        evidence.beside(),
         "Milliseconds of a batch's prefill and of a step of decoding",
-        formats=dict.fromkeys(serving_tools.TOOLS, "number"),
+        formats=dict.fromkeys(evidence.TOOLS, "number"),
         name="tools",
     )
 
@@ -246,7 +243,7 @@ def other_tools() -> Display:
 def speeds() -> Display:
     """How many estimates tools make in a second."""
     return charts.table(
-        serving_tools.speeds(),
+        published.speeds("serving speed"),
         "Estimates of serving in a second, one core",
         formats={"estimates a second": "number"},
         name="speed",
@@ -259,9 +256,9 @@ def held_out(out: pd.DataFrame, strange: pd.DataFrame) -> Display:
     out, strange : all figures of throughput, and those of chips that no fit has seen
     """
     ours, plain, ours_there, plain_there = (
-        say(error, "percent") for of in (out, strange) for error in serving_errors.middles(of)
+        say(error, "percent") for of in (out, strange) for error in evidence.middles(of)
     )
-    kept = say(serving_errors.held_out_in_range(), "percent")
+    kept = say(evidence.held_out_in_range(), "percent")
     unseen = sorted(strange["accelerator"].unique())
     return charts.sentence(
         f"On them the throughput is {ours} off in the median of {len(out)} rows, a roofline"

@@ -4,7 +4,6 @@ lie apart, and published throughput.
 
 from __future__ import annotations
 
-from itertools import compress
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -15,8 +14,7 @@ from scaleright.charts import Display
 from scaleright.claims import stored
 from scaleright.costs.token_offers import Paid, ServingChoices, price_spans
 from scaleright.formulas import lookup
-from scaleright.validation.serving import SUBJECT
-from scaleright.validation.serving_cases import cases
+from scaleright.validation.serving import beside_predictions
 
 # Published throughput of one model, beside what the model of serving says of each run
 
@@ -61,14 +59,11 @@ def published_throughput(model: str, else_of: str = "Llama-3.1-70B") -> Throughp
     rows = rows[rows["source"] == SOURCE].assign(measured_itl_s=None)
     near = shape if shape in set(rows["model"]) else else_of
     rows = rows[rows["model"] == near].reset_index(drop=True)
-    found, runs = cases(rows, "measured/serving", False, ["throughput"])
-    judged = [not run.why for run in runs]
-    found, runs = found[judged], [*compress(runs, judged)]
+    found = beside_predictions(rows, "measured/serving", "throughput")
     words = found[["input_tokens", "output_tokens", "accelerators"]].astype(int).astype(str)
     sizes = words["input_tokens"] + " in, " + words["output_tokens"] + " out\n"
     label = sizes + words["accelerators"] + " x " + found["accelerator"]
-    found = found[list(_HEADS)].rename(columns=_HEADS)
-    found = found.assign(measured=[run.value for run in runs], predicted=SUBJECT.stored(runs))
+    found = found[[*_HEADS, "measured", "predicted"]].rename(columns=_HEADS)
     error = found["predicted"] / found["measured"] - 1
     return Throughput(near, found.assign(**{"off by": error, "label": label}))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,7 +13,8 @@ from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import MEGATRON_2022, training_memory
 from scaleright.training.slowdowns import slowdowns
 from scaleright.training.step import model_flop, step_time
-from scaleright.units import si, significant
+from scaleright.units import significant
+from scaleright.validation import published
 from scaleright.validation.training_errors import judged_runs, scored_runs
 
 # Other public estimators of training on the same cases, as they were run, beside this library
@@ -101,14 +101,6 @@ def parts_by_tools() -> pd.DataFrame:
     said = found.map(lambda value: "" if pd.isna(value) else f"{value:.2f}")
     said.insert(0, "part", [f"{name} [{units[name]}]" for name in said.index])
     return said.reset_index(drop=True)
-
-
-def speeds() -> pd.DataFrame:
-    """Estimates of a training step in a second on one core, the fastest first."""
-    rows = _tools()
-    rows = ordered(rows[rows["case"] == "speed"], "value", ascending=False)
-    rows = rows.rename(columns={"value": "estimates a second"})
-    return rows[["tool", "version", "estimates a second", "note"]].reset_index(drop=True)
 
 
 @dataclass(frozen=True)
@@ -205,24 +197,11 @@ def reason(run: str) -> str:
     >>> reason("megatron-bridge-26.02/pretrain/Kimi_K2/GB300/256/MXFP8/4096")
     'trained with Muon, which the model counts as AdamW'
     """
-    found = (words for pattern, words in REASONS.items() if re.search(pattern, run))
-    return next(found, "not explained").format(**_faster())
+    return published.likely(REASONS, run, "not explained").format(**_faster())
 
 
 def worst_runs(most: int = 12) -> pd.DataFrame:
     """The runs furthest off, the worst of each model and publication, as a table shows them."""
     rows = scored_runs()
-    rows = ordered(rows.assign(size=rows["error_percent"].abs()), "size", ascending=False)
-    rows = rows.drop_duplicates(["source", "model"]).head(most)
-    return pd.DataFrame(
-        {
-            "model": rows["model"],
-            "on": rows["accelerators"].map(str) + " " + rows["accelerator"],
-            "precision": rows["precision"],
-            "from": rows["name"],
-            "measured": [si(seconds, "s") for seconds in rows["published"]],
-            "predicted": [si(seconds, "s") for seconds in rows["predicted"]],
-            "error": rows["error_percent"] / 100,
-            "likely why": rows["run"].map(reason),
-        }
-    )
+    found = published.furthest(rows, ["precision", "name"], most).rename(columns={"name": "from"})
+    return found.assign(**{"likely why": rows.loc[found.index, "run"].map(reason)})

@@ -13,7 +13,7 @@ from scaleright.ops import first_case, where
 from scaleright.quantity import given, look_up
 from scaleright.quantity.rows import Row
 from scaleright.units import si
-from scaleright.validation import kinds
+from scaleright.validation import kinds, published
 from scaleright.validation import training_errors as errors
 
 ERRORS = dict.fromkeys(("median", "90th percentile"), "percent")
@@ -199,7 +199,7 @@ def parts_by_tools() -> Display:
 def speeds() -> Display:
     """Estimates a second by each tool."""
     return charts.table(
-        other_tools.speeds(),
+        published.speeds("speed"),
         "Estimates of a training step in a second, one core",
         formats={"estimates a second": "whole"},
         name="speed",

@@ -4,21 +4,30 @@ what of it is left in money and power.
 "35 times cheaper" holds at a point: a model, its number formats, a speed per user, a price of an
 hour. Each system is a curve of tokens per second and chip against the speed that a user sees; the
 lead is the ratio of two curves, and where the old system comes to its end the lead grows without
-bound. The curves come from `frontier` or from published measurements (`points`).
+bound. The curves come from the book's own model of serving (`serving_points`) or from
+published measurements (`measured_points`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scaleright.catalog import accelerator, fact, model, release_format, shared, table
-from scaleright.chapters.vendor_claims.frontier import frontier
+from scaleright.architecture import Transformer
+from scaleright.catalog import (
+    Accelerator,
+    accelerator,
+    fact,
+    model,
+    release_format,
+    shared,
+    table,
+)
 from scaleright.decisions.verdict import Verdict
 from scaleright.formulas import (
     FRACTION,
@@ -29,9 +38,10 @@ from scaleright.formulas import (
     lookup,
     search,
 )
-from scaleright.inference.deployment import Deployment
+from scaleright.inference.deployment import DEGREES, NEEDS, Deployment, check, valid
+from scaleright.inference.disaggregation import disaggregated, reader
 from scaleright.inference.lengths import Load, Speculation
-from scaleright.inference.serving import steady
+from scaleright.inference.serving import slots, steady
 from scaleright.names import one_of
 from scaleright.order import first_greatest, noiseless
 from scaleright.units import HOURS_PER_YEAR, SECONDS_PER_HOUR
@@ -69,11 +79,8 @@ def published_use(name: str) -> dict[str, float]:
     >>> published_use("GB300")["usd"] / published_use("H200 SXM")["usd"] > 1.8
     True
     """
-    key = (
-        one_of(name, PUBLISHED, "chip with a published price of ownership")
-        .lower()
-        .replace(" ", "_")
-    )
+    known = one_of(name, PUBLISHED, "chip with a published price of ownership")
+    key = known.lower().replace(" ", "_")
     return {"usd": fact(f"inferencex_usd_per_hour_{key}"), "kw": fact(f"inferencex_kw_{key}")}
 
 
@@ -85,28 +92,124 @@ def measured_points(name: str, input_tokens: float, output_tokens: float) -> pd.
     Columns: accelerator, precision, software, concurrency, interactivity [token/s], tokens_per_s
     (output, of one chip) [token/s], source.
     """
-    rows = (
-        table("measured/serving")
-        .query("model == @name")
-        .rename(columns={"measured_output_tokens_per_s_per_accelerator": "tokens_per_s"})
+    rows = table("measured/serving").query("model == @name")
+    asked = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+    for column, tokens in asked.items():
+        rows = rows[(rows[column] / tokens).between(0.85, 1.15)]
+    made = rows["measured_output_tokens_per_s_per_accelerator"]
+    rows = rows.assign(interactivity=1 / rows["measured_tpot_s"], tokens_per_s=made)
+    about = ["accelerator", "precision", "software", "concurrency"]
+    columns = [*about, "interactivity", "tokens_per_s", "source"]
+    return rows[columns].dropna(subset=columns[4:6]).reset_index(drop=True)
+
+
+POWERS = (1, 2, 4, 8, 16, 32, 64)
+"""Degrees that are tried; the last is also the largest group."""
+LEANEST = ("NVFP4", "FP8", "BF16", "FP16")
+"""Formats of weights, the leanest first."""
+POINTS = 40
+"""Concurrencies at which a layout is weighed, from one request to as many as fit, in equal ratios.
+"""
+FIGURES = ("concurrency", "interactivity", "tpot_s", "ttft_s", "joules_per_token")
+"""What is said of a point beside its throughput, as `OperatingPoint` names it."""
+
+
+@search
+def leanest(chip: Accelerator) -> str:
+    """The leanest format whose products a chip computes natively; MXFP4 for chips with FP4 of other
+    vendors than NVIDIA.
+
+    >>> leanest(accelerator("H100 SXM")), leanest(accelerator("MI355X")), leanest(
+    ...     accelerator("V100 SXM 32GB"))
+    ('FP8', 'MXFP4', 'FP16')
+    """
+    found = next((form for form in LEANEST if NEEDS[form] in chip.dense), "BF16")
+    return "MXFP4" if found == "NVFP4" and chip.vendor != "NVIDIA" else found
+
+
+def _some(found: Deployment, which: Any) -> Deployment:
+    return replace(found, **{name: getattr(found, name)[which] for name in DEGREES})
+
+
+@search
+def layouts(
+    shape: Transformer, chip: Accelerator, precision: str, load: Load, most_chips: int = GROUP
+) -> Deployment:
+    """Every layout in powers of two, without pipelines, that keeps the rules and holds a request of
+    the load, as one `Deployment` of arrays.
+
+    Tensor parallelism stays within a fabric; experts are split as all else is, or each is on a chip
+    of its own.
+
+    Raises
+    ------
+    ValueError : the chip cannot serve the format, or nothing fits.
+
+    >>> found = layouts(model("Llama-3.1-70B"), accelerator("H100 SXM"), "FP8", Load(1000, 1000))
+    >>> found.tensor.tolist()
+    [2, 4, 8]
+    """
+    one = Deployment(shape, chip, precision, software=ENGINE)
+    check(one)
+    degrees = [
+        (tensor, 1, expert, group)
+        for tensor in POWERS
+        for group in (POWERS if shape.experts else (1,))
+        for expert in (
+            {tensor * group, 1 if group == 1 else tensor * group} if shape.experts else (1,)
+        )
+        if tensor <= (chip.scale_up_chips or 1) and tensor * group <= most_chips
+    ]
+    found = replace(one, **dict(zip(DEGREES, np.array(degrees).T, strict=True)))
+    found = _some(found, valid(found) & (slots(found, load) >= 1))
+    if not found.tensor.size:
+        raise ValueError(
+            f"{shape.name} in {precision} on {chip.name}: no layout of up to {most_chips} chips"
+            f" keeps the rules and holds a request of {load.context:,.0f} tokens; take more chips,"
+            " fewer bits, or a smaller model"
+        )
+    return found
+
+
+@search
+def frontier(
+    shape: Transformer, load: Load, chip: Accelerator, precision: str | None = None, split=False
+) -> pd.DataFrame:
+    """Throughput of a chip against interactivity, over all `layouts` and concurrencies: the points
+    than which no other is both quicker and of more throughput.
+
+    Parameters
+    ----------
+    precision : format of the weights; by default the `leanest` of the chip
+    split : prompts are read by groups of their own, of the layout that reads fastest; chips and
+        degrees are those of one group that decodes, throughput and energy those of a chip of either
+        kind
+
+    Columns, the quickest point first: accelerator, precision, the degrees, chips, `FIGURES`, and
+    tokens_per_s (output, of one chip) [token/s].
+
+    >>> front = frontier(model("Llama-3.1-8B"), Load(1000, 300), accelerator("L40S"))
+    >>> bool(front["tokens_per_s"].is_monotonic_increasing)
+    True
+    """
+    every = layouts(shape, chip, precision or leanest(chip), load)
+    wide = _some(every, np.s_[:, None])
+    requests = np.floor(noiseless(slots(wide, load) ** np.linspace(0, 1, POINTS)))
+    point = (
+        disaggregated(reader(every, load), wide, load, requests)
+        if split
+        else steady(wide, load, requests)
     )
-    near = (rows["input_tokens"] / input_tokens).between(0.85, 1.15) & (
-        rows["output_tokens"] / output_tokens
-    ).between(0.85, 1.15)
-    rows = rows.assign(interactivity=1 / rows["measured_tpot_s"])[near].dropna(
-        subset=["interactivity", "tokens_per_s"]
+    columns = {name: getattr(wide, name) for name in (*DEGREES, "chips")}
+    columns |= {name: getattr(point, name) for name in FIGURES}
+    columns["tokens_per_s"] = point.output_tokens_per_s_per_chip
+    flat = {of: np.broadcast_to(value, requests.shape).ravel() for of, value in columns.items()}
+    points = pd.DataFrame({"accelerator": chip.name, "precision": every.precision} | flat)
+    quickest = points.sort_values(
+        ["tpot_s", "tokens_per_s"], ascending=[True, False], key=noiseless, kind="stable"
     )
-    return rows[
-        [
-            "accelerator",
-            "precision",
-            "software",
-            "concurrency",
-            "interactivity",
-            "tokens_per_s",
-            "source",
-        ]
-    ].reset_index(drop=True)
+    rates = pd.Series(noiseless(quickest["tokens_per_s"]), quickest.index)
+    return quickest[rates > rates.cummax().shift(fill_value=0.0)]
 
 
 @shared
@@ -115,21 +218,8 @@ def _front(
 ) -> pd.DataFrame:
     """The front of one chip, see `serving_points`."""
     load = Load(*lengths, speculation=DRAFTED if guesses else None)
-    return pd.concat(
-        [
-            frontier(
-                model(name),
-                load,
-                [chip],
-                precision,
-                most_chips=GROUP,
-                split=split,
-                software=ENGINE,
-                pipeline=1,
-            )
-            for split in (False, True)
-        ]
-    )
+    asked = model(name), load, accelerator(chip), precision
+    return pd.concat([frontier(*asked, split) for split in (False, True)])
 
 
 @search
@@ -153,21 +243,18 @@ def serving_points(
     drafts : who guesses tokens ahead, of `DRAFTS`; the newer generation is what computes in FP4
     precision : one format for all chips instead
 
-    Columns: those of `vendor_claims.frontier`, and tokens_per_s (output, of one chip) [token/s].
+    Columns: those of `frontier`.
     """
     one_of(drafts, DRAFTS, "drafts")
     form = precision or ("MXFP4" if release_format(name).startswith("MXFP4") else None)
     guesses = (
         drafts == "both" or (drafts == "new" and "fp4" in accelerator(chip).dense) for chip in chips
     )
-    points = pd.concat(
-        [
-            _front(name, chip, (input_tokens, output_tokens), guess, form)
-            for chip, guess in zip(chips, guesses, strict=True)
-        ],
-        ignore_index=True,
-    )
-    return points.assign(tokens_per_s=points["tokens_per_s_per_chip"])
+    lengths = input_tokens, output_tokens
+    fronts = [
+        _front(name, chip, lengths, guess, form) for chip, guess in zip(chips, guesses, strict=True)
+    ]
+    return pd.concat(fronts, ignore_index=True)
 
 
 SOURCE = "Token Cost Analysis"
@@ -303,13 +390,8 @@ def lead(points: pd.DataFrame, new: str, old: str, speed: Any) -> np.ndarray:
     where only the new one is as fast.
     """
     known = set(points["accelerator"])
-    rates = [
-        best_rate(
-            points[points["accelerator"] == one_of(name, known, "accelerator of these points")],
-            speed,
-        )
-        for name in (new, old)
-    ]
+    names = (one_of(name, known, "accelerator of these points") for name in (new, old))
+    rates = [best_rate(points[points["accelerator"] == name], speed) for name in names]
     with np.errstate(divide="ignore", invalid="ignore"):
         return rates[0] / rates[1]
 
@@ -320,17 +402,11 @@ def _measured_and_predicted(software: str, source: str) -> pd.DataFrame:
 
     Columns: those of `measured/serving`, and measured_speed, measured, predicted_speed, predicted.
     """
-    rows = (
-        table("measured/serving")
-        .query(
-            "source == @source and mode == 'aggregated' and software == @software and accelerator"
-            " in @PUBLISHED"
-        )
-        .reset_index(drop=True)
-    )
-    rows = rows.assign(
-        measured_speed=1 / rows["measured_tpot_s"],
-        measured=rows["measured_output_tokens_per_s_per_accelerator"],
+    rows = table("measured/serving").query("source == @source and mode == 'aggregated'")
+    rows = rows.query("software == @software and accelerator in @PUBLISHED")
+    rows = rows.reset_index(drop=True).assign(
+        measured_speed=lambda of: 1 / of["measured_tpot_s"],
+        measured=lambda of: of["measured_output_tokens_per_s_per_accelerator"],
         predicted_speed=0.0,
         predicted=0.0,
     )
@@ -347,9 +423,8 @@ def _measured_and_predicted(software: str, source: str) -> pd.DataFrame:
             software=software,
         )
         found = steady(engine, Load(*lengths), concurrency=group["concurrency"].to_numpy(float))
-        rows.loc[group.index, ["predicted_speed", "predicted"]] = np.stack(
-            [found.interactivity, found.output_tokens_per_s_per_chip], axis=1
-        )
+        rows.loc[group.index, "predicted_speed"] = found.interactivity
+        rows.loc[group.index, "predicted"] = found.output_tokens_per_s_per_chip
     return rows
 
 
@@ -359,26 +434,12 @@ def _leads(group: pd.DataFrame, older: str, newer: str) -> pd.DataFrame:
     """
     ends = group.groupby("accelerator")["measured_speed"].agg(["min", "max"]).loc[[older, newer]]
     speeds = np.geomspace(ends["min"].max(), ends["max"].min(), CHECKED_SPEEDS)
-    both = {
-        kind: lead(
-            group.assign(interactivity=group[f"{kind}_speed"], tokens_per_s=group[kind]),
-            newer,
-            older,
-            speeds,
-        )
-        for kind in ("measured", "predicted")
-    }
-    load = group.iloc[0]
-    return pd.DataFrame(
-        {
-            "newer": newer,
-            "older": older,
-            "input_tokens": load["input_tokens"],
-            "output_tokens": load["output_tokens"],
-            "speed": speeds,
-        }
-        | both
-    )
+    found = {"newer": newer, "older": older, "speed": speeds}
+    found |= {name: group[name].iloc[0] for name in ("input_tokens", "output_tokens")}
+    for kind in ("measured", "predicted"):
+        points = group.assign(interactivity=group[f"{kind}_speed"], tokens_per_s=group[kind])
+        found[kind] = lead(points, newer, older, speeds)
+    return pd.DataFrame(found)
 
 
 @search
@@ -392,16 +453,12 @@ def checked_leads(software: str = "vLLM", source: str = "inferencemax2026") -> p
     and that both reach by the model.
     """
     rows = _measured_and_predicted(software, source)
-    found = pd.concat(
-        [
-            _leads(group, older, newer)
-            for _, group in rows.groupby(["input_tokens", "output_tokens"])
-            for older, newer in combinations(
-                [chip for chip in PUBLISHED if chip in set(group["accelerator"])], 2
-            )
-        ],
-        ignore_index=True,
-    )
+    leads = [
+        _leads(group, *pair)
+        for _, group in rows.groupby(["input_tokens", "output_tokens"])
+        for pair in combinations([of for of in PUBLISHED if of in {*group["accelerator"]}], 2)
+    ]
+    found = pd.concat(leads, ignore_index=True)
     return found[np.isfinite(found["predicted"]) & (found["predicted"] > 0)].reset_index(drop=True)
 
 
@@ -479,28 +536,24 @@ def vendor_claim(
             f"{new} and {old} serve this load at none of {np.min(speed):g} to {np.max(speed):g}"
             " tokens/s per user together"
         )
-    leads = np.where(reached, advantage(np.where(reached, ratios, 1.0), uses[new], uses[old]), 0.0)
-    most, held = first_greatest(leads), speed[leads >= claimed]
-    there = f"{speed[most]:g} tokens/s per user"
-    answer = (
-        f"from {held.min():g} to {held.max():g} tokens/s per user"
-        if held.size
-        else f"nowhere: at most {leads[most]:.2g} times, at {there}"
-    )
-    ends, at_ends = speed[reached], leads[reached]
+    at, leads = speed[reached], advantage(ratios[reached], uses[new], uses[old])
+    most, held = first_greatest(leads), at[leads >= claimed]
+    there = f"{at[most]:g} tokens/s per user"
+    answer = f"nowhere: at most {leads[most]:.2g} times, at {there}"
+    if held.size:
+        answer = f"from {held.min():g} to {held.max():g} tokens/s per user"
+    beyond = ", the fastest looked at" if reached[-1] else ": beyond, any ratio can be had"
     reasons = (
         (
-            f"tokens for the same use: {at_ends[0]:.2g} times at {ends[0]:g} and"
-            f" {at_ends[-1]:.2g} times at {ends[-1]:g} tokens/s per user, at most"
-            f" {leads[most]:.2g} at {there}"
+            f"tokens for the same use: {leads[0]:.2g} times at {at[0]:g} and {leads[-1]:.2g} times"
+            f" at {at[-1]:g} tokens/s per user, at most {leads[most]:.2g} at {there}"
         ),
         f"an hour of {new} takes {uses[new] / uses[old]:.2g} times as much as one of {old}",
-        f"{old} keeps up to {ends[-1]:g} tokens/s per user"
-        + (", the fastest looked at" if reached[-1] else ": beyond, any ratio can be had"),
+        f"{old} keeps up to {at[-1]:g} tokens/s per user{beyond}",
     )
     numbers = {
         "most": (float(leads[most]), "1"),
-        "at slow speed": (float(at_ends[0]), "1"),
+        "at slow speed": (float(leads[0]), "1"),
         "claimed": (claimed, "1"),
     }
     question = f"Is {claimed:g} times true for {new} over {old}?"

@@ -1,8 +1,8 @@
-"""Figures of a chip that cannot stand beside each other, judged by the ratios of all chips.
+"""Figures of a chip or of a model that cannot stand beside each other, judged by the ratios of all.
 
 A datasheet's figures scale together: what is computed in a second, what is read in a second, what
 is held and what is drawn keep within a decade or two of each other over ten years of chips, so that
-a figure in the wrong unit, or of another chip, shows in its ratios.
+a figure in the wrong unit, or of another chip, shows in its ratios. So do the widths of a model.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from scaleright.catalog.constraints import Found
+from scaleright.architecture import SHAPE_FIELDS, Transformer
+from scaleright.catalog.constraints import Found, numbers, places
 from scaleright.catalog.tables import Unnoted, judges
 
 SPECS = ("accelerator_specs", "accelerator_specs_stas")
@@ -23,7 +24,7 @@ class Ratio(NamedTuple):
     under: str
     low: float
     high: float
-    called: str
+    called: str = "times as many"
 
 
 RATIOS = (
@@ -70,15 +71,15 @@ def _own(frame: pd.DataFrame, read: Unnoted) -> Found:
     prices = frame["quantity"].str.startswith("purchase_")
     for place in frame.index[prices & frame["dated"].isna()]:
         yield place, "dated", "a price without the day, month or year of which it is"
-    yield from odd(frame, read("accelerator_specs_stas"))
+    yield from _odd(frame, read("accelerator_specs_stas"))
 
 
 @judges("accelerator_specs_stas")
 def _share_alike(frame: pd.DataFrame, read: Unnoted) -> Found:
-    return odd(frame, read("accelerator_specs"))
+    return _odd(frame, read("accelerator_specs"))
 
 
-def odd(frame: pd.DataFrame, beside: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+def _odd(frame: pd.DataFrame, beside: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
     """Figures of one table of specs whose ratio to another figure of their chip is not plausible.
 
     Parameters
@@ -102,3 +103,34 @@ def odd(frame: pd.DataFrame, beside: pd.DataFrame) -> Iterator[tuple[int, str, s
                 continue
             told = f"{chip} has {over} {a:g} and {under} {b:g}, {ratio:.3g} {called}"
             yield own, "value", f"{told}; plausible: {low:g} to {high:g}"
+
+
+PROPORTIONS = (
+    Ratio("hidden", "layers", 5, 2000),  # 21 to 384 in the table
+    Ratio("hidden", "head_dim", 1, 600),
+    Ratio("ffn", "hidden", 1, 20),  # 2 to 8
+    Ratio("expert_ffn", "hidden", 0.05, 20),  # 0.29 to 5.3
+    Ratio("heads", "kv_heads", 1, 256),  # 1 to 71: one head for all queries of Falcon-7B
+    Ratio("vocab", "hidden", 0.5, 500),
+    Ratio("v_head_dim", "head_dim", 0.2, 3),
+)
+"""Of a model's widths; one without either of two is not judged by them."""
+
+
+@judges("models")
+def _shapeless(frame: pd.DataFrame, read: Unnoted) -> Found:
+    """Rows of the table of models that are the shape of none, with the reason."""
+    for i, row in enumerate(frame[list(SHAPE_FIELDS)].to_dict("records")):
+        try:
+            Transformer(**row)
+        except ValueError as error:
+            yield i, None, str(error)
+    widths = frame["heads"] * frame["head_dim"] / frame["hidden"]  # 0.67 to 4.8 in the table
+    for i in places(((widths < 0.3) | (widths > 7)).to_numpy(dtype=bool)):
+        told = f"{frame['heads'][i]} heads of {frame['head_dim'][i]} over {frame['hidden'][i]}"
+        yield i, "heads", f"{frame['name'][i]}: {told} wide; plausible: 0.3 to 7 times the width"
+    for over, under, low, high, called in PROPORTIONS:
+        top, bottom = numbers(frame[over]), numbers(frame[under])
+        for i in places((top > 0) & ((top < low * bottom) | (top > high * bottom))):
+            told = f"{frame['name'][i]} has {over} {top[i]:g} and {under} {bottom[i]:g}"
+            yield i, over, f"{told}; plausible: {low:g} to {high:g} {called}"

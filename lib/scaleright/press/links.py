@@ -1,8 +1,9 @@
-"""The glossary in the chapters: the first mention of each of its words on a page leads to it, and
-tells its meaning where it stands.
+"""Words of a page that lead elsewhere: the first mention of each word of the glossary, which tells
+its meaning where it stands, and chapters that are mentioned ("the chapter on the ladder").
 
 `book/glossary.md` holds the words, in Sphinx's form: lines of names, then indented what they mean.
 A page carries the meanings of the words that it mentions; `hints.js` shows them.
+`book/mentions.yml` holds the words for each chapter; a test finds a mention by other words.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import re
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
+from typing import Any
 
-from scaleright.press.addresses import GLOSSARY, REFERENCES
+from scaleright.files import file_type, parsed, read_text
+from scaleright.press.pages import GLOSSARY, REFERENCES
 
 _LISTS = re.compile(r"^```\{glossary\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CITED = re.compile(r"\s*\{cite:[tp]\}`[^`]*`")
@@ -45,17 +48,17 @@ def terms(text: str) -> dict[str, str]:
 
 
 @functools.cache
-def _known(source: Path, _changed: int) -> tuple[dict[str, str], re.Pattern[str]]:
+def _known_terms(source: Path, _changed: int) -> tuple[dict[str, str], re.Pattern[str]]:
     means = terms(source.read_text(encoding="utf-8"))
     names = sorted((n for n in means if n not in _EVERYDAY), key=lambda name: (-len(name), name))
-    return means, pattern(names)
+    return means, term_pattern(names)
 
 
-def pattern(names: list[str]) -> re.Pattern[str]:
+def term_pattern(names: list[str]) -> re.Pattern[str]:
     """What finds the names in prose, the plural of each too: a name with capitals as it is, another
     also at the start of a sentence.
 
-    >>> pattern(["all-reduce", "MFU"]).findall("All-reduces cost MFU, not mfu.")
+    >>> term_pattern(["all-reduce", "MFU"]).findall("All-reduces cost MFU, not mfu.")
     ['All-reduce', 'MFU']
     """
     forms = (
@@ -105,13 +108,14 @@ def prose(body: str) -> Iterator[tuple[str, bool]]:
             open_.append((name, within or name in _PROSE, never or apart))
 
 
-def mark(
+def mark_terms(
     body: str, find: re.Pattern[str], means: Mapping[str, str], where: Mapping[str, str]
 ) -> str:
     """A page on which the first mention of each word leads to its address and tells its meaning;
     words that mean the same count as one.
 
-    >>> mark("<p>MFU and MFU.</p>", pattern(["MFU"]), {"MFU": "A share."}, {"MFU": "g.html#m"})
+    >>> means, where = {"MFU": "A share."}, {"MFU": "g.html#m"}
+    >>> mark_terms("<p>MFU and MFU.</p>", term_pattern(["MFU"]), means, where)
     '<p><a class="sr-term" href="g.html#m" title="A share.">MFU</a> and MFU.</p>'
     """
     by_lower = {name.lower(): name for name in means}
@@ -129,13 +133,13 @@ def mark(
     return "".join(find.sub(link, part) if text else part for part, text in prose(body))
 
 
-def mark_page(app, pagename: str, _templatename, context, _doctree) -> None:
+def mark_terms_of_page(app, pagename: str, _templatename, context, _doctree) -> None:
     """Mark the words of a page of the site, but for the glossary's own."""
     source = Path(app.srcdir) / f"{GLOSSARY}.md"
     known = GLOSSARY in app.env.found_docs
     if not context.get("body") or not known or pagename in (GLOSSARY, REFERENCES):
         return
-    means, find = _known(source, source.stat().st_mtime_ns)
+    means, find = _known_terms(source, source.stat().st_mtime_ns)
     page = context["pathto"](GLOSSARY)
     labels = app.env.get_domain("std").objects
     where = {
@@ -143,4 +147,71 @@ def mark_page(app, pagename: str, _templatename, context, _doctree) -> None:
         for (kind, name), (_, label) in labels.items()
         if kind == "term" and name in means
     }
-    context["body"] = mark(context["body"], find, means, where)
+    context["body"] = mark_terms(context["body"], find, means, where)
+
+
+MENTIONS = "book/mentions.yml"
+MENTION = re.compile(r"\bchapters?\s+on\s+")
+"""What begins a mention."""
+
+
+def read_mentions(source: Path) -> dict[str, str]:
+    """The chapter by each of the words for it; nothing without a file."""
+    if not file_type(source):
+        return {}
+    known = parsed(read_text(source, MENTIONS), "YAML", MENTIONS)
+    return {words: chapter for chapter, names in known.items() for words in names}
+
+
+@functools.cache
+def _known_mentions(source: Path, _changed: int) -> tuple[dict[str, str], re.Pattern[str]]:
+    of = read_mentions(source)
+    return of, mention_pattern(of)
+
+
+def mention_pattern(of: Mapping[str, str]) -> re.Pattern[str]:
+    """What finds mentions in the text of a page, the longest words first.
+
+    >>> mention_pattern({"tokens": "token_cost", "the load of a day": "load"}).findall(
+    ...     "As the chapter on tokens says; the chapter on token prices does not.")
+    [('chapter on ', 'tokens')]
+    """
+    words = (
+        re.escape(name).replace(r"\ ", r"\s+")
+        for name in sorted(of, key=lambda name: (-len(name), name))
+    )
+    return re.compile(rf"(chapter\s+on\s+)({'|'.join(words)})(?![\w-])")
+
+
+def mark_mentions(
+    body: str, find: re.Pattern[str], of: Mapping[str, str], where: Mapping[str, str]
+) -> str:
+    """A page on which each mention leads to the address of its chapter, where it has one.
+
+    >>> of, where = {"tokens": "token_cost"}, {"token_cost": "token_cost.html"}
+    >>> mark_mentions("<p>See the chapter on tokens.</p>", mention_pattern(of), of, where)
+    '<p>See the <a href="token_cost.html">chapter on tokens</a>.</p>'
+    """
+
+    def link(match: re.Match[str]) -> str:
+        address = where.get(of[" ".join(match[2].split())])
+        return f'<a href="{address}">{match[0]}</a>' if address else match[0]
+
+    return "".join(find.sub(link, part) if text else part for part, text in prose(body))
+
+
+def mark_mentions_of_page(
+    app, pagename: str, _templatename: str, context: dict[str, Any], _doctree
+) -> None:
+    """Link the chapters that a page of the site mentions, but for itself."""
+    source = Path(app.srcdir) / MENTIONS
+    if not context.get("body") or not source.is_file():
+        return
+    of, find = _known_mentions(source, source.stat().st_mtime_ns)
+    pages = {chapter: f"notebooks/{chapter}" for chapter in set(of.values())}
+    where = {
+        chapter: context["pathto"](page)
+        for chapter, page in pages.items()
+        if page in app.env.found_docs and page != pagename
+    }
+    context["body"] = mark_mentions(context["body"], find, of, where)

@@ -10,8 +10,8 @@ import pytest
 from scaleright import catalog, market, mlperf
 from scaleright.chapters.mlperf import model as tables
 from scaleright.information import NINETY
-from scaleright.mlperf.compare import entry, meetings
-from scaleright.mlperf.versus import NEW_TEAM, OLD_TEAM, RENT, ROUND
+from scaleright.mlperf.comparison import common_rounds, entry
+from scaleright.mlperf.head_to_head import NEW_TEAM, OLD_TEAM, RENT, ROUND
 from scaleright.press.texts import declared
 from scaleright.quantity import at, evaluate, given
 
@@ -35,13 +35,13 @@ CASE = SimpleNamespace(
         }.items()
     }
 )
-ANSWER = BENCH.versus(CASE)
+ANSWER = BENCH.head_to_head(CASE)
 GAIN = (ANSWER.value, ANSWER.low, ANSWER.high)
 METRICS = ("chip", "watt", "dollar")
 
 
-def test_a_meeting_has_the_gain_that_the_library_finds():
-    both = meetings(mlperf.summary())
+def test_a_common_round_has_the_gain_that_the_library_finds():
+    both = common_rounds(mlperf.summary())
     both = both.assign(benchmark=both["benchmark"], entry=entry(both))
     both = both[both["entry"].isin(BENCHMARKS)].sample(60, random_state=0)
     for number, row in enumerate(both.itertuples()):
@@ -60,8 +60,8 @@ def test_a_meeting_has_the_gain_that_the_library_finds():
         except (LookupError, ValueError):
             assert math.isnan(found[0]), (asked, pair)
         else:
-            assert found[:3] == pytest.approx([here.value, here.low, here.high], rel=1e-6)
-            assert found[3] == here.in_round
+            assert found[:3] == pytest.approx([here["value"], here["low"], here["high"]], rel=1e-6)
+            assert found[3] == here["round"]
 
 
 def why(**asked) -> tuple[float, str]:
@@ -82,7 +82,7 @@ def test_what_cannot_be_compared_says_why():
     words = why(**unsold, rent_new=4.0)[1]
     assert words.startswith("no such seller has a price spot of H200 SXM; it has those of median")
     limits = BENCH.watts
-    both = meetings(mlperf.summary())
+    both = common_rounds(mlperf.summary())
     both = both[
         (both["accelerator_old"].map(limits) == 0) & (both["accelerator_new"].map(limits) > 0)
     ]
@@ -99,13 +99,13 @@ def test_rents_count_for_the_chips_that_they_are_of():
     twice = {"rent_new": 2 * market.hour("B200").usd}
     plain, dear = dollars.value, evaluate([dollars], twice)[0]
     assert dear == pytest.approx(plain / 2)
-    other = BENCH.versus(CASE, given("chip", "B200"), ANSWER.in_round)
+    other = BENCH.head_to_head(CASE, given("chip", "B200"), ANSWER.in_round)
     at_dollar = at(other.value, metric="dollar")
     dear = twice
     assert evaluate([at_dollar], {"chip": "B200"} | dear)[0] == pytest.approx(plain / 2)
     third = [evaluate([at_dollar], {"chip": "H100 SXM"} | of)[0] for of in ({}, dear)]
     assert third[0] == third[1] > 0
-    same = BENCH.versus(CASE, given("chip", "H200 SXM"), ANSWER.in_round)
+    same = BENCH.head_to_head(CASE, given("chip", "H200 SXM"), ANSWER.in_round)
     assert evaluate([same.value, same.low, same.high], {"chip": "H200 SXM"}) == [1.0, 1.0, 1.0]
 
 
@@ -117,12 +117,12 @@ def test_a_gain_per_dollar_is_that_of_the_contract_and_the_seller():
         assert paid == pytest.approx(plain * old.usd / new.usd)
         price = new.usd, old.usd
         here = mlperf.gain("B200", "H200", "llama2-70b-99.9", "Offline", "dollar", price=price)
-        assert paid == pytest.approx(here.value, rel=1e-6)
+        assert paid == pytest.approx(here["value"], rel=1e-6)
 
 
 def test_each_doubt_is_worth_no_more_to_know_than_all_of_them():
     near = {"benchmark": "deepseek-r1", "new_chip": "B300", "old_chip": "B200", "metric": "dollar"}
-    choice = BENCH.versus(CASE).choice
+    choice = BENCH.head_to_head(CASE).choice
     worth = choice.worth()
     assert list(worth) == [NEW_TEAM, OLD_TEAM, ROUND, RENT]
     all_of_it, *each = evaluate([choice.expected_loss, *worth.values()], near)
@@ -151,7 +151,7 @@ def test_a_gain_says_how_likely_the_new_chip_is_ahead():
     sure = ANSWER.choice
     assert 0.5 < sure.probability.value <= 1 and sure.expected_loss.value >= 0
     swapped = {"new_chip": CASE.old_chip.value, "old_chip": CASE.new_chip.value}
-    asked = BENCH.versus(CASE, in_round=ANSWER.in_round.value).choice
+    asked = BENCH.head_to_head(CASE, in_round=ANSWER.in_round.value).choice
     back, loss = evaluate([asked.probability, asked.expected_loss], swapped)
     assert back == pytest.approx(1 - sure.probability.value)
     assert 0 <= loss < 1
@@ -198,7 +198,7 @@ def test_names_left_open_are_of_chips_that_met_in_their_newest_round():
     benchmark, new, old = open_case()
     chips = catalog.accelerators()
     assert chips[new].vendor == chips[old].vendor and chips[new].released > chips[old].released
-    assert mlperf.gain(new, old, benchmark, "Offline").in_round == max(mlperf.summary()["round"])
+    assert mlperf.gain(new, old, benchmark, "Offline")["round"] == max(mlperf.summary()["round"])
     seen = mlperf.summary()
     alone = [{"benchmark": of} for of in BENCHMARKS if of != "any"]
     alone += [{side: of} for of in set(seen["accelerator"]) for side in ("new_chip", "old_chip")]
@@ -207,7 +207,7 @@ def test_names_left_open_are_of_chips_that_met_in_their_newest_round():
         benchmark, new, old = open_case(**named)
         assert {*named.values()} <= {benchmark, new, old, named.get("in_round")}
         found = mlperf.gain(new, old, benchmark, "Offline", "chip", "best", **in_round(named))
-        assert found.value > 0, named
+        assert found["value"] > 0, named
 
 
 def in_round(named: dict[str, str]) -> dict[str, str]:

@@ -13,8 +13,9 @@ from typing import Any
 
 from scaleright.files import write_whole
 from scaleright.parameters import Parameter, show
-from scaleright.press.sweep.results import PAGE, PICTURE
 
+PAGE, PICTURE = "sweep.html", "sweep.svg"
+"""The files of the chart."""
 _PANEL_WIDTH = 280
 _MOST_PANELS = 24
 """More small charts than this are no picture; the table has them all."""
