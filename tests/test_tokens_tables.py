@@ -4,18 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from paths import DATA
 from scaleright import market
 from scaleright.costs.ownership import Ownership
 from scaleright.costs.serving import Serving, usd_per_month
 from scaleright.costs.tokens import owned_break_even_utilization
 from scaleright.inference.measured import operating_points
 from scaleright.market.tokens import PRICED
-
-from refresh.tables import read_table
-
-MODELS, SPECS = (read_table(DATA / f"{name}.csv") for name in ("models", "accelerator_specs"))
-
 
 # the tables
 
