@@ -10,8 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[1]
+from paths import ROOT
 
 
 def test_a_module_imports_only_from_the_layers_below_it(capsys):
