@@ -69,8 +69,9 @@ def cells() -> dict[str, str]:
     found = {}
     for path in sorted((ROOT / "notebooks" / "text").glob("*.md")):
         for number, source in enumerate(CELL.findall(path.read_text()), 1):
-            code = re.sub(r"\A(:.*\n)+", "", source)
-            found[f"{path.name}, cell {number}"] = code
+            code = re.sub(r"\A(:.*\n)+\n?", "", source)
+            if not code.startswith("%%say"):
+                found[f"{path.name}, cell {number}"] = code
     return found
 
 
