@@ -48,6 +48,13 @@ def _failures(folder, **options):
 @pytest.mark.parametrize(
     "table, old, new, message",
     [
+        ("cost_factors", "typical", "typicl", "row 1: columns are factor, setting, low, typicl"),
+        (
+            "datapackage",
+            '"within": 1.011',
+            '"with": 1.011',
+            "a rule of kind agree has like, fields, from, until, with; it wants fields, like,",
+        ),
         (
             "accelerator_specs",
             "tdp_watts",
