@@ -7,9 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from scaleright.chapters.plan import study_page, training_page
 from scaleright.chapters.plan.hardware import Fleets
 from scaleright.chapters.plan.model import plan
-from scaleright.chapters.plan.study_ways import NODES, Question, clusters
+from scaleright.chapters.plan.study_live import weighed_on
+from scaleright.chapters.plan.study_ways import WIDTHS
+from scaleright.chapters.plan.training_ways import ON_SPOT, PAID, Place, platforms
 from scaleright.costs.cluster_grid import WAYS as BATCHED
 from scaleright.costs.day_choices import DayChoices
 from scaleright.costs.platforms import BATCHES
@@ -17,7 +20,7 @@ from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import RENT, ServiceWays
 from scaleright.decisions.hardware_candidates import served_on
 from scaleright.decisions.plan_parts import Part
-from scaleright.decisions.plan_runs import SPOT, PaidRun, read_at, runs_of
+from scaleright.decisions.plan_runs import SPOT, PaidRun, read_at
 from scaleright.decisions.plan_tuning import Tunings
 from scaleright.decisions.plan_workload import Workload
 from scaleright.decisions.unlisted_runs import step_seconds, unlisted_hours
@@ -42,18 +45,22 @@ def named(part: Part, contract: str) -> tuple[str, float, float]:
 
 
 def train(name: str, chips: float, price: float) -> float:
-    runs = runs_of(TRAIN.model, TRAIN.tokens, contract=SPOT)
-    places = [float(n) for n, (size, _) in enumerate(BATCHED) if size == chips]
-    paid = PaidRun.of(runs.setting, runs.plan, False).usd
-    case = {"accelerator": name, "rent_usd_per_hour": price}
-    return min(float(read_at({"usd": paid}, case | {"way": way})["usd"]) for way in places)
+    ways, costs = training_page.asked_ways(TRAIN), []
+    first = (PAID.index(ON_SPOT) * len(platforms()) + platforms().index(name)) * len(BATCHED)
+    for at in (n for n, (size, _) in enumerate(BATCHED) if size == chips):
+        place = Place.of(float(first + at), ways.case.owned)
+        own = {"rent_usd_per_hour": price}
+        setting = place.setting(ways.case, ways.grid, ways.precision, **own)
+        costs.append(float(PaidRun.of(setting, setting.plan(place.way), False).usd.value))
+    return min(costs)
 
 
 def train_unlisted(name: str, chips: float, price: float) -> float:
-    runs, batch = runs_of(TRAIN.model, TRAIN.tokens), BATCHES[plan(TRAIN).parts[0].figures["batch"]]
+    ways = training_page.asked_ways(TRAIN)
+    setting = ways.taken.setting(ways.case, ways.grid, ways.precision)
+    batch = BATCHES[plan(TRAIN).parts[0].figures["batch"]]
     step_s = step_seconds(TRAIN.model, name, int(chips), batch)
-    hours = unlisted_hours(runs.setting, step_s, chips, batch)
-    return price * float(read_at({"hours": hours}, {})["hours"])
+    return price * float(unlisted_hours(setting, step_s, chips, batch).value)
 
 
 def tune(name: str, chips: float, price: float) -> float:
@@ -63,13 +70,11 @@ def tune(name: str, chips: float, price: float) -> float:
 
 
 def study(name: str, chips: float, price: float) -> float:
-    question = Question.of_study(STUDY, "Llama-3.2-1B", STUDY.tokens)
-    every = clusters(question, "rent", [name], NODES, [question.whole], price)
-    return min(
-        float(usd)
-        for usd, row in zip(every.usd, every.rows, strict=True)
-        if row["nodes"] * 8 == chips and usd > 0
-    )
+    ways = study_page.asked_ways(STUDY)
+    on = {"contract": SPOT, "paid": "rent", "nodes": chips / 8, "rent_usd_per_hour": price}
+    every = (weighed_on(ways.case, ways.steps, name, width, **on)[0] for width in WIDTHS)
+    costs = [float(of.usd.value) for of in every]
+    return min(usd for usd in costs if usd > 0)
 
 
 def serve(name: str, chips: float, price: float) -> float:

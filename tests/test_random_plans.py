@@ -106,8 +106,8 @@ def problems(of: Case) -> list[str]:
         for less, more in zip(made, parts(**change), strict=True):
             found += no_dearer(of, less, more, what)
     for part in made:
-        kept = re.search(r"be done in [\d.e+]+ days \((?:over )?(\d+) %\)", part.sure)
-        if kept and int(kept[1]) < round(100 * asked.deadline_chance):
+        kept = re.search(r"be done in [\d.e+]+ days \((?:over |more than )?([\d.]+) %\)", part.sure)
+        if kept and float(kept[1]) < round(100 * asked.deadline_chance):
             found.append(f"the deadline is kept in {kept[1]} %: {part.sure}")
         if part.broken:
             found += helpless(of, part)

@@ -27,6 +27,20 @@ STEPS = (
 SOURCE = "Clarifai's Scale-Right Decision Tree"
 
 
+FREE = 1e12
+"""A deadline [d], or a budget [USD], that binds nothing."""
+
+
+@lookup
+def limited(limit: Any) -> bool:
+    """Whether a limit binds, a quantity or not.
+
+    >>> limited(30.0), limited(FREE)
+    (True, False)
+    """
+    return limit is not FREE
+
+
 @dataclass(frozen=True)
 class Asked:
     """A question put to a chapter: its name, its parameters for this case, and what it answers: by

@@ -1,44 +1,33 @@
-"""Every run that could train a model, in one call: platforms, numbers of chips and batches, with
-the tokens that each batch takes, by the graph of the chapter `cluster_efficiency`; and the one that
-is taken, by that of `pretraining_cost`.
+"""Runs beside each other as plans weigh them: what each costs and takes, how sure its time is, and
+what it takes to own its chips.
 """
 
-import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 
-from scaleright.catalog import DataError, model, remembered
+from scaleright.catalog import DataError, remembered
 from scaleright.costs import pretraining
-from scaleright.costs.break_even import compute_usd
-from scaleright.costs.cluster_grid import WAYS, grid_of
-from scaleright.costs.fastest_steps import Steps
 from scaleright.costs.ownership import Ownership, made_for_servers, stands
 from scaleright.costs.platforms import (
-    BATCHES,
     FREE,
     SERVER_CHIPS,
     SETTING,
     cluster_chips,
-    format_on,
 )
-from scaleright.costs.pretraining import people_usd, pretraining_usd, run_chip_hours
-from scaleright.costs.pretraining_run import Doubts, Hour, Run, kept_share
-from scaleright.costs.whole_runs import TYPICAL, as_tuned, factors
+from scaleright.costs.pretraining_run import kept_share
+from scaleright.costs.whole_runs import as_tuned
 from scaleright.decisions.build_buy import arrival_days, bought_as
-from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
-from scaleright.decisions.plan_parts import Asked
-from scaleright.decisions.plan_workload import LEAST_TOKENS
+from scaleright.decisions.cluster_efficiency import Plan, Setting
 from scaleright.formulas import lookup, search
 from scaleright.information import CERTAIN, spread_between
-from scaleright.market import cost_factor, hour, matmul_chips
+from scaleright.market import cost_factor
 from scaleright.ops import ceil, exp, log, maximum, minimum, sqrt, where
 from scaleright.quantity import at, choose, evaluate, given
 from scaleright.scaling_laws.batches import CRITICAL, laws, share_of_tokens
-from scaleright.training.layout import USUAL_FORMAT, training_format
 from scaleright.units import DAYS_PER_YEAR, HOURS_PER_DAY, figure
 
 USUAL = {"contract": "on demand", "seller": "median"}
@@ -54,7 +43,6 @@ NEAR = 0.05
 """Extra cost that hardly matters, where no deadline says how many chips: as `cluster_efficiency`
 has it [1].
 """
-PRICE = "price of an hour"
 NEWTON = 8
 """Steps of Newton's method to a chance, of which each doubles its digits."""
 FREELY = {"batch": FREE, "rent_usd_per_hour": 0.0, "law": CRITICAL[0], "critical_batch": 0.0}
@@ -154,11 +142,6 @@ class Amount:
     says: str
 
 
-def _free_of_contract(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters without those that a contract sets, which a row brings along."""
-    return {name: of for name, of in values.items() if name not in signed(SPOT)}
-
-
 @lookup
 def most_tokens(
     tokens: Any, more: Any, run: Any, chip_usd: Any, left_days: Any, budget_usd: Any
@@ -228,9 +211,6 @@ class PaidRun:
         )
 
 
-_PAID = ("usd", "days", "seen", "owned", "spread", "cash", "bought", "billed", "hours")
-
-
 def _truth(value: Any) -> Any:
     """A truth value of which `~` makes the other one."""
     return np.bool_(value) if isinstance(value, bool) else value
@@ -274,182 +254,10 @@ def _to_own() -> dict[str, dict[str, float]]:
     }
 
 
-@dataclass(frozen=True)
-class Runs:
-    """Runs of a model on so many tokens, as quantities of a case.
-
-    values : of the case, as the chapters' parameters
-    buys : whether its chips are bought for it, and not there already
-    setting, plan : what the runs have in common, and the run of the case at one of `WAYS`
-    """
-
-    values: Mapping[str, Any]
-    buys: bool
-    setting: Setting
-    plan: Plan
-
-    @classmethod
-    def of(
-        cls, name: str, tokens: float, paid: str, precision: str, contract: str, tuning: str
-    ) -> Self:
-        """Those of a model; on spot they are interrupted as often as servers are taken away.
-
-        paid : "rent", "own", or `BUY`; precision : of a run, or the usual one of its model
-        """
-        precision = training_format(model(name), precision)
-        buys, paid = paid == BUY, "own" if paid == BUY else paid
-        values = {"model": name, "tokens": float(tokens), "accelerator": "H100 SXM", "paid": paid}
-        values |= USUAL | {"precision": precision, "tuning": tuning} | signed(contract)
-        every = FREELY | ALONE | pretraining.reliability() | values
-        case = SimpleNamespace(**{of: given(of, value) for of, value in every.items()})
-        setting = Setting.of(case, grid_of(name, precision), same_loss=True)
-        return cls(values, buys, setting, setting.plan(given("way", 0)))
-
-    @property
-    def kind(self) -> str:
-        """Of the model, "dense" or "experts"."""
-        return "experts" if model(self.values["model"]).experts else "dense"
-
-    @property
-    def amount(self) -> Amount:
-        """How much work they have."""
-        tokens = float(self.values["tokens"])
-        return Amount("tokens", tokens, LEAST_TOKENS, "train on {} tokens")
-
-    def every(self, keep: Callable[[str, int], bool], tokens: float | None = None) -> Ways:
-        """All of them whose accelerator and chips are kept, on other tokens if any are given:
-        those that get done even if they are interrupted far more often than usual.
-        """
-        named = itertools.product(cluster_chips(), enumerate(WAYS))
-        rows = [(chip, way, *of) for chip, (way, of) in named if keep(chip, of[0])]
-        plan, tokens = self.plan, tokens or self.values["tokens"]
-        paid = PaidRun.of(self.setting, plan, self.buys)
-        wanted = {"more": plan.more, "there": paid.there} | {of: getattr(paid, of) for of in _PAID}
-        case = {"accelerator": np.array([row[0] for row in rows])}
-        case |= {"way": np.array([float(row[1]) for row in rows]), "tokens": tokens}
-        found = read_at(wanted, case) if rows else dict.fromkeys(wanted, np.array([]))
-        found = {name: np.broadcast_to(of, (len(rows),)) for name, of in found.items()}
-        there = found.pop("there").astype(bool)
-        found |= {
-            of: np.where(there, found[of], np.nan) for of in ("usd", "days", "cash", "billed")
-        }
-        found |= {of: found[of].astype(bool) for of in ("seen", "owned")}
-        names = {size: name for name, size in BATCHES.items()}
-        told = [
-            {
-                "accelerator": chip,
-                "chips": chips,
-                "batch": names[size],
-                "precision": format_on(chip, self.values["precision"]),
-                "tokens": figure(tokens * float(more), 6),
-            }
-            | signed(self.values["contract"])
-            for (chip, _, chips, size), more in zip(rows, found.pop("more"), strict=True)
-        ]
-        return Ways(told, margin=np.ones(len(rows)), **found)
-
-    def at(self, wanted: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-        """What quantities of the case are at a row."""
-        way = WAYS.index((row["chips"], BATCHES[row["batch"]]))
-        return read_at(wanted, {"accelerator": row["accelerator"], "way": way})
-
-    def more_tokens(self, row: Mapping[str, Any]) -> tuple[float, float, float]:
-        """Tokens that a row takes over those at a small batch, and between which ends the laws that
-        agree with runs of today put that [1].
-        """
-        low, high = ends_of_batches(self.setting.case, self.setting.grid)
-        found = self.at({"more": self.plan.more, "low": low, "high": high}, row)
-        over = float(found["more"]) - 1
-        return 1 + over, 1 + over / float(found["high"]), 1 + over / float(found["low"])
-
-    def asked(self, row: Mapping[str, Any], figures: Mapping[str, float], **other: Any) -> Asked:
-        """The question to the chapter on what a run costs that a row answers."""
-        parameters = _free_of_contract(self.values) | dict(row) | other
-        if parameters["paid"] == "own":
-            parameters = {n: v for n, v in parameters.items() if n not in {"contract", "seller"}}
-        return Asked("pretraining_cost", parameters, figures)
-
-    def taken(self, row: Mapping[str, Any]) -> "Taken":
-        """The run of a row, whole."""
-        return Taken.of(_free_of_contract(self.values) | dict(row))
-
-
-@dataclass(frozen=True)
-class Taken:
-    """The run that is taken, as quantities of a case; its batch and size are fixed.
-
-    values : of the case, as the parameters of the chapter on what a run costs
-    run, low, high : the run, and the ends of what it costs, nine of ten [USD]
-    doubts, moving : what moves its cost, and the run that it moves
-    """
-
-    values: Mapping[str, Any]
-    run: Run
-    low: Any
-    high: Any
-    doubts: Doubts
-    moving: Run
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """That of a row of `Ways`."""
-        size, batch = values["chips"], values["batch"]
-        steps = Steps.over((values["model"],), (size,), batches=(batch,), tuned=True)
-        usual = pretraining.reliability() | pretraining.project() | {"rent_usd_per_hour": 0.0}
-        case = SimpleNamespace(**{of: given(of, it) for of, it in (usual | dict(values)).items()})
-        run = _run(case, steps)
-        doubts = Doubts.of(run, case.tuning)
-        moving = _run(case, steps, **doubts.free)
-        spread = doubts.spread(moving)
-        return cls(values, run, spread.low_usd, spread.high_usd, doubts, moving)
-
-    def at(self, wanted: Mapping[str, Any], **other: Any) -> dict[str, Any]:
-        """What quantities are, some parameters set otherwise."""
-        return read_at(wanted, {**self.values, **other})
-
-    def swings(self) -> dict[str, tuple[float, float]]:
-        """What the run costs with each doubt at either end, the others at their best [USD]."""
-        found = {}
-        for name, ends in self.doubts.ends.items():
-            moved = [
-                at(self.moving.usd, **_moved(self.doubts, name, end))
-                for end in (ends.low, ends.high)
-            ]
-            low, high = self.at(dict(zip(("low", "high"), moved, strict=True))).values()
-            found[name] = float(low), float(high)
-        return found
-
-    def spread_of_days(self) -> float:
-        """Standard deviation of the logarithm of the time that the run takes [1]: its cost but for
-        the price.
-        """
-        ends = (sorted(of) for name, of in self.swings().items() if name != PRICE)
-        return float(np.hypot(*(spread_between(*of) for of in ends)))
-
-
 @search
 def read_at(wanted: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
     """What quantities are at a case, of which they need not depend on all."""
     return dict(zip(wanted, evaluate(wanted.values(), case, strangers=True), strict=True))
-
-
-def _moved(doubts: Doubts, name: str, end: Any) -> dict[str, Any]:
-    """The free inputs at their best, but one of them at an end."""
-    of = {PRICE: "price", "time of real runs": "pace", "failures": "luck"}[name]
-    best = {"price": 1.0, "pace": 1.0, "luck": "usual"}
-    return best | {of: end}
-
-
-def _run(case: Any, steps: Steps, price: Any = 1.0, pace: Any = 1.0, luck: Any = "usual") -> Run:
-    """The run of a case, as the chapter makes it."""
-    step, hour = steps.on(case.accelerator, case, case.chips), Hour.of(case, case.accelerator)
-    kept = kept_share(case, case.chips, luck)
-    parts = step.at(pace) | {"goodput": kept, **factors(case.tuning)}
-    hours = run_chip_hours(case.tokens, step.tokens, case.chips, **parts)
-    people = people_usd(case.person_years, case.pay_usd_per_year)
-    project = {"experiments": case.experiments, "people_usd": people}
-    cost = pretraining_usd(**hours.parts(), **hour.at(price), **project)
-    return Run(case.chips, step, hour, hours, cost)
 
 
 @lookup
@@ -559,60 +367,3 @@ def installed_price(chip: str) -> float:
 def _house(chip: str) -> str:
     """The setting in which an owned chip stands: cards for workstations in a room."""
     return stands("home", made_for_servers(chip))
-
-
-@search
-def runs_of(
-    name: str,
-    tokens: float,
-    paid: str = "rent",
-    precision: str = USUAL_FORMAT,
-    contract: str = USUAL["contract"],
-    tuning: str = TYPICAL,
-) -> Runs:
-    """The runs of a model on so many tokens, rented under a contract, owned or bought (`BUY`)."""
-    return Runs.of(name, tokens, paid, precision, contract, tuning)
-
-
-@lookup
-def law_asked(chip: str, flop: float, mfu: float, best: float) -> Asked:
-    """The size that so much arithmetic trains best, as the chapter on scaling laws has it: for a
-    budget that buys just that, at the share of the peak of the run that is taken.
-    """
-    try:
-        rent = hour(chip).usd
-    except (LookupError, DataError):  # nobody rents it out by the hour
-        return Asked("scaling_laws", {})
-    mfu = figure(float(np.clip(mfu, 0.05, 0.8)), 6)
-    budget = float(compute_usd(flop, matmul_chips()[chip]["bf16_flops"], mfu, rent))
-    case = {"budget_usd": figure(budget, 6), "accelerator": chip, "contract": "on demand"}
-    return Asked("scaling_laws", case | {"mfu": mfu}, {"size": best})
-
-
-@lookup
-def cluster_asked(
-    runs: Runs, row: Mapping[str, Any], figures: Mapping[str, float], deadline_days: float | None
-) -> Asked | None:
-    """A run in the chapter on how many chips, its batch left to the chapter and a day worth
-    nothing: what a run on as many chips costs there, and within a deadline the number of chips that
-    it advises; None where it has no such run.
-
-    figures : usd and days of the run; chips, the same number, if it is the best within the deadline
-    """
-    tokens = row["tokens"]
-    if not 1e10 <= tokens <= 1e14 or not 1.0 <= (deadline_days or LONGEST) <= LONGEST:
-        return None
-    case = {of: runs.values[of] for of in ("model", "tuning", "paid", "contract", "seller")}
-    if case["paid"] == "own":
-        case = {n: it for n, it in case.items() if n not in {"contract", "seller"}}
-    case |= {of: row[of] for of in ("accelerator", "chips", "precision", "tokens")}
-    if row["contract"] == SPOT:
-        case |= signed(SPOT)
-    case |= {"deadline_days": deadline_days or LONGEST, "value_usd_per_day": 0.0, "batch": FREE}
-    told = {f"yours.{name}": float(figures[name]) for name in ("usd", "days")}
-    told |= {"yours.batch": float(BATCHES[row["batch"]])}
-    best = {"found.best.chips": float(row["chips"])} if "chips" in figures else {}
-    return Asked("cluster_efficiency", case, told | best)
-
-
-__all__ = ["BUY", "LONGEST", "NEAR", "SPOT", "USUAL", "Runs", "Taken", "Ways", "runs_of", "signed"]

@@ -13,53 +13,38 @@ from typing import Any
 import numpy as np
 
 from scaleright import ops
-from scaleright.catalog import model
 from scaleright.costs.break_even import usd_per_hour_to_win
-from scaleright.costs.cluster_grid import CLUSTERS
-from scaleright.costs.platforms import BATCHES
 from scaleright.costs.training_fleet import left_out
-from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.build_buy import arrival_days, arrives
-from scaleright.decisions.left_out import unlisted
 from scaleright.decisions.plan_parts import Broken, Part, Relaxation, count
 from scaleright.decisions.plan_runs import (
-    BUY,
     NEAR,
     SPOT,
-    Runs,
     Ways,
-    most_tokens,
-    runs_of,
-    to_own,
-    waiting_share,
 )
 from scaleright.decisions.plan_workload import LEAVES, STAYS, Workload
 from scaleright.decisions.post_training_choice import OFFERED
 from scaleright.decisions.post_training_evidence import real_runs
 from scaleright.decisions.tuning_ways import PLATFORMS
-from scaleright.decisions.unlisted_runs import step_seconds, unlisted_hours
-from scaleright.formulas import lookup, search
+from scaleright.formulas import lookup
 from scaleright.ops import log10
 from scaleright.quantity import Quantity
-from scaleright.transformer import active_parameters, training_flop
-from scaleright.units import HOURS_PER_DAY, duration, figure, si, usd
+from scaleright.units import HOURS_PER_DAY, duration, figure, usd
 
 # The run that a plan of training takes, and what is beside it
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a plan of training rests on.
+    """What a plan of a tuning rests on.
 
-    of : the workload; tokens : to train on
-    runs, ways, place : the runs (`Runs`, or `Tunings` of a model that is there), all of them beside
-        each other, and which is taken
+    of, name : the workload, and the model
+    runs, ways, place : the runs (`Tunings`), all of them beside each other, and which is taken
     taken, figures : that run, and what it gives
     """
 
     of: Workload
     name: str
-    tokens: float
     runs: Any
     ways: Ways
     place: int
@@ -117,19 +102,18 @@ def pick(ways: Ways, allowed: np.ndarray, of: Workload) -> int | None:
     most chips of the cheapest platform on which it costs hardly more. None where none is allowed.
     """
     paid = replace(ways, usd=costs(ways, of))
-    least = binds(of) or (of.tunes and of.data == STAYS)
+    least = binds(of) or of.data == STAYS
     return paid.best(allowed) if least else paid.soonest_near(allowed)
 
 
 @lookup
 def costs(ways: Ways, of: Workload) -> np.ndarray:
     """By what runs are compared [USD]: what they cost; where chips have to be bought for it, with
-    what the money costs that waits for them, so that nobody buys a cluster for an hour's work; of a
-    tuning, which hardly wears them, with what has to be paid.
+    what has to be paid, since a tuning hardly wears them.
     """
     if of.data != STAYS:
         return ways.usd
-    return ways.usd + (ways.bought > 0) * ways.cash * (1.0 if of.tunes else waiting_share())
+    return ways.usd + (ways.bought > 0) * ways.cash
 
 
 @lookup
@@ -142,7 +126,7 @@ def binds(of: Workload) -> bool:
 def owns(of: Workload) -> bool:
     """Whether as many chips as a run takes at least are owned already, and may be used."""
     mine = of.owned and of.accelerator in {None, of.owned}
-    return bool(mine and of.owned_chips >= (OFFERED if of.tunes else CLUSTERS)[0])
+    return bool(mine and of.owned_chips >= OFFERED[0])
 
 
 @lookup
@@ -168,25 +152,6 @@ def unsold(found: Found) -> tuple[int, float] | None:
     return at, float(usd_per_hour_to_win(_least_usd(found), ways.hours[at]))
 
 
-@search
-def unlisted_runs(found: Found) -> dict[str, float]:
-    """Accelerators that nobody lists of which as many as are taken do the run in time, and the
-    price of an hour below which they would win [USD/h].
-    """
-    of, row, prices = found.of, found.row, dict[str, float]()
-    if of.data == STAYS or of.tuning != TYPICAL or not isinstance(found.runs, Runs):
-        return prices  # the best tuned of them overlap more
-    chips, batch = row["chips"], BATCHES[row["batch"]]
-    left = left_days(of) * float(found.ways.margin[found.place])
-    for name in unlisted():
-        step_s = step_seconds(found.name, name, chips, batch, of.precision)
-        hours = unlisted_hours(found.runs.setting, step_s, chips, batch)
-        hours = float(found.runs.at({"hours": hours}, row)["hours"])
-        if 0 < hours <= left * chips * HOURS_PER_DAY:
-            prices[name] = float(usd_per_hour_to_win(_least_usd(found), hours))
-    return prices
-
-
 def _least_usd(found: Found) -> float:
     """The cheapest run within the limits, that which has to be won against [USD]."""
     least = found.ways.best(within(found.ways, found.of) & found.ways.seen)
@@ -207,12 +172,6 @@ def limits_of(of: Workload) -> str:
     return " and ".join(limits) or "no limit of time or money"
 
 
-@lookup
-def flop_of(found: Found) -> str:
-    size = float(active_parameters(model(found.name)).total)
-    return si(float(training_flop(size, found.tokens)), "FLOP")
-
-
 DAY_S = 86_400.0
 SURE = (
     "as sure as the model of training: nine of ten published runs took 0.6 to 1.6 times the"
@@ -231,9 +190,9 @@ OF_TUNING: Sequence[tuple[Mapping[str, Any], str]] = (
 
 
 @lookup
-def basis(of: Workload) -> str:
-    """How sure a refusal of a training, or of a tuning, is."""
-    return f"as sure as the model of post-training: {real_runs().basis}" if of.tunes else SURE
+def basis() -> str:
+    """How sure a refusal of a tuning is."""
+    return f"as sure as the model of post-training: {real_runs().basis}"
 
 
 @lookup
@@ -272,7 +231,7 @@ def measured(ways: Ways, there: np.ndarray) -> np.ndarray:
 
 
 @lookup
-def of_training(
+def of_tuning(
     of: Workload, work: str, tried: Sequence[Any], ways: Ways, allowed: np.ndarray
 ) -> Part:
     """The part of a plan whose run cannot be done: what breaks, and what would help.
@@ -282,7 +241,8 @@ def of_training(
     usd_, days = ways.cash, ways.days
     there = measured(ways, allowed & (usd_ > 0))
     if not there.any():
-        return _nowhere(of, work)
+        says = nowhere(of)
+        return unmet(work, says, "there is no such run.", [], "certain")
     deadline, budget = of.deadline_days or np.inf, of.budget_usd or np.inf
     wait = wait_days(replace(of, deadline_chance=0.5))  # chips may come sooner than is sure
     left = deadline - wait
@@ -291,7 +251,6 @@ def of_training(
         _longer(of, ways, there & (usd_ <= budget)),
         _dearer(of, ways, there & (days <= left)),
         *(_fewer(of, runs, ways, there, left) for runs in tried),
-        *(_other_format(of, runs, ways, there, left) for runs in tried),
     ]
     if found[0] is None and found[1] is None:
         found.append(_both(of, ways, there))
@@ -317,7 +276,7 @@ def of_training(
         work=work,
         decision="This cannot be done as asked",
         number=f"{' and '.join(broken)}",
-        sure=basis(of),
+        sure=basis(),
         because=f"no cluster that is offered keeps {_asked(of)}.",
         broken=Broken("; ".join(broken), relaxations),
         figures={
@@ -344,27 +303,20 @@ def _asked(of: Workload) -> str:
     return " and ".join(limits) or "what is asked"
 
 
-def _nowhere(of: Workload, work: str) -> Part:
+@lookup
+def nowhere(of: Workload) -> str:
+    """Why no run of a training, or of a tuning, is possible."""
     chip = of.accelerator or of.owned
     if of.tunes and chip and chip not in PLATFORMS:
-        says = (
+        return (
             f"accelerator = {chip}: a tuning is compared on {', '.join(PLATFORMS)}; cards that"
             " fewer than two providers list are left out"
         )
-    elif not of.tunes and chip and chip in left_out():
-        says = f"accelerator = {chip}: no cluster of it is priced, since {left_out()[chip]}"
-    elif chip:
-        says = f"the model: no layout of it fits on {chip}"
-    else:
-        says = "the model: no layout of it fits on machines of your own that somebody sells"
-    return Part(
-        work=work,
-        decision="This cannot be done as asked",
-        number=says,
-        sure="certain",
-        because="there is no such run.",
-        broken=Broken(says),
-    )
+    if not of.tunes and chip and chip in left_out():
+        return f"accelerator = {chip}: no cluster of it is priced, since {left_out()[chip]}"
+    if chip:
+        return f"the model: no layout of it fits on {chip}"
+    return "the model: no layout of it fits on machines of your own that somebody sells"
 
 
 def _place(values: np.ndarray, allowed: np.ndarray) -> int:
@@ -431,16 +383,6 @@ def _fewer(
     if not (of.deadline_days or of.budget_usd):
         return None
     amount, asked = runs.amount, runs.amount.asked
-    if isinstance(runs, Runs):
-        mine = there & _of_contract(runs, ways)
-        more = np.array([row["tokens"] for row in ways.rows]) / asked
-        chips = [row["accelerator"] for row in ways.rows]
-        price = {name: to_own(name).price.value for name in dict.fromkeys(chips)}
-        each = np.array([price[name] for name in chips])
-        every = most_tokens(asked, more, ways, each, left, of.budget_usd or np.inf)
-        at = _place(-every, mine)
-        tokens = rounded(float(every[at]), up=False) if mine.any() and every[at] > 0 else 0.0
-        return _on_fewer(amount, tokens, named_run(ways, at)) if tokens >= amount.least else None
     kept = _clusters(runs, ways, there)
 
     def fits(tokens: float) -> int | None:
@@ -470,43 +412,11 @@ def _on_fewer(amount: Any, tokens: float, named: str) -> Relaxation:
     return Relaxation(says, amount.parameter, value, asked / tokens - 1)
 
 
-def _of_contract(runs: Any, ways: Ways) -> np.ndarray:
-    """Which ways are under the contract of some runs."""
-    return np.array([row["contract"] == runs.values["contract"] for row in ways.rows])
-
-
 def _clusters(runs: Any, ways: Ways, allowed: np.ndarray) -> set[tuple[str, int]]:
     """Platforms and sizes of the runs that are allowed under the contract of some."""
     mine = runs.values["contract"]
     rows = (row for row, it in zip(ways.rows, allowed, strict=True) if it)
     return {(row["accelerator"], row["chips"]) for row in rows if row["contract"] == mine}
-
-
-def _other_format(
-    of: Workload, runs: Any, ways: Ways, there: np.ndarray, left: float
-) -> Relaxation | None:
-    """FP8 with a little more time or money, where that alone is not enough it is no offer."""
-    if not isinstance(runs, Runs):
-        return None
-    kept = _clusters(runs, ways, there)
-    model, tokens, paid, contract = (
-        runs.values[name] for name in ("model", "tokens", "paid", "contract")
-    )
-    if runs.values["precision"] == "FP8":
-        return None
-    other = runs_of(
-        model, tokens, BUY if runs.buys else paid, "FP8", contract, runs.values["tuning"]
-    )
-    found = other.every(lambda name, chips: (name, chips) in kept)
-    soon = found.days <= left
-    at = found.best(soon & (found.cash <= (of.budget_usd or np.inf)))
-    if at is None:
-        return None
-    says = (
-        f"train in FP8 on {named_run(found, at)}: {usd(float(found.cash[at]))} and"
-        f" {duration(float(found.days[at]) * DAY_S)}, if the loss allows it"
-    )
-    return Relaxation(says, "precision", "FP8", 0.0)
 
 
 def _both(of: Workload, ways: Ways, there: np.ndarray) -> Relaxation | None:
@@ -544,6 +454,3 @@ def unmet(
         figures={"relaxed": first and first.parameter, "relaxed_to": first and first.value}
         | figures,
     )
-
-
-__all__ = ["SURE", "basis", "least_first", "more", "named_run", "of_training", "rounded", "unmet"]

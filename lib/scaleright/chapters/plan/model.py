@@ -163,14 +163,18 @@ def _bill(part: Part) -> float:
 def plan(of: Workload) -> WholePlan:
     """The plan of a workload."""
     if of.work == STUDY:
-        from scaleright.chapters.plan.study import plan_study
+        from scaleright.chapters.plan import study_page
 
-        return WholePlan(of, (plan_study(of),))
+        return WholePlan(of, (study_page.own_plan(study_page.asked_ways(of)).part,))
     parts = []
-    if of.trains or of.tunes:
-        from scaleright.chapters.plan.training import plan_training
+    if of.trains:
+        from scaleright.chapters.plan import training_page
 
-        parts.append(plan_training(of))
+        parts.append(training_page.asked_plan(of).part)
+    if of.tunes:
+        from scaleright.chapters.plan.training import plan_tuning
+
+        parts.append(plan_tuning(of))
     if of.serves:
         from scaleright.chapters.plan.serving import plan_serving
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
+from math import isnan
 from operator import or_
 from types import SimpleNamespace
 from typing import Any
@@ -12,14 +13,16 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts
-from scaleright.chapters.plan.model import open_row, plan_rows
+from scaleright.chapters.plan.model import NOT_REACHED, open_row, plan_rows
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
 from scaleright.decisions.build_buy import API, HYBRID, RENT, SPILL
-from scaleright.decisions.plan_parts import STEPS
+from scaleright.decisions.plan_parts import STEPS, Asked, Broken, Part, Relaxation, Step
 from scaleright.decisions.plan_workload import OF_PAIRS, ROLLOUTS
-from scaleright.ops import first_case, where
+from scaleright.ops import first_case, floor, log10, maximum, where
+from scaleright.quantity import least
 from scaleright.quantity.graph import derived
+from scaleright.units import figure
 
 # What the chapter `plan` shows of a model of the reader's own that is made first and served then,
 # on the chips that are bought to make it
@@ -75,7 +78,7 @@ def both(first: OwnPlan, then: OwnPlan, serves: Any) -> OwnPlan:
         mine = zip(first.steps.get(number, ("", "")), pair, strict=True)
         steps[number] = tuple(
             one + where(serves, where(one == "", "", "; ") + "to serve it then: " + other, "")
-            for one, other in mine
+            for one, other in ((joined(one), joined(other)) for one, other in mine)
         )
     bars = {f"serve it: {way}": where(serves, of, NAN) for way, of in then.bars.items()}
     return replace(
@@ -169,6 +172,56 @@ def rows(offered: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 @dataclass(frozen=True)
+class Change:
+    """A change of what is asked with which the limits are kept; every field follows the controls.
+
+    says : in words
+    share : how much it changes, over what was asked [1]
+    there : whether it helps
+    value : what its parameter would have to be
+    parameter : of the workload, by default the name under which the change stands
+    also : other parameters that have to change with it, by name
+    """
+
+    says: Any
+    share: Any
+    there: Any
+    value: Any
+    parameter: str = ""
+    also: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to a chapter, as of `Asked`; parameters and figures follow the controls.
+
+    there : whether the chapter takes it
+    """
+
+    chapter: str
+    parameters: Mapping[str, Any]
+    figures: Mapping[str, Any]
+    there: Any = True
+
+    @property
+    def command(self) -> Any:
+        """The question on the command line."""
+        said: Any = f"scaleright run {self.chapter}"
+        for name, of in self.parameters.items():
+            word = isinstance(now(of), str)
+            told = '"' + of + '"' if word else charts.say(of, "typed")
+            said = said + f" -p {name}=" + told
+        return said
+
+    @property
+    def asked(self) -> Asked:
+        """The question of the case that its quantities were made of, to seven digits."""
+        told = {name: now(of) for name, of in self.parameters.items()}
+        told = {name: figure(of) if isinstance(of, float) else of for name, of in told.items()}
+        return Asked(self.chapter, told, {name: now(of) for name, of in self.figures.items()})
+
+
+@dataclass(frozen=True)
 class OwnPlan:
     """The plan of a work of the reader's own, in the words of a plan's row; every field follows the
     controls.
@@ -182,8 +235,12 @@ class OwnPlan:
     made, chip, bought : the model that it leaves to be served, none of a service or a study; and
         the accelerator and number of chips that are bought to make it [1]
     bars : what each way costs that is compared, NaN where it may not be done [USD]
-    steps : what to do and why, by number of the step
+    steps : what to do and why, by number of the step; why in one text, or in reasons of which those
+        without a word are left out, but for the first
     questions : the command that asks a chapter, by number of the step
+    breaks, changes : which limit is not kept, and what would help, by name, where a limit breaks
+    asked : the questions to chapters, with their figures, by number of the step
+    figures : what a machine reads, by name with the unit in it
     """
 
     work: Any
@@ -202,6 +259,104 @@ class OwnPlan:
     made: Any = ""
     chip: Any = ""
     bought: Any = 0.0
+    breaks: Any = ""
+    changes: Mapping[str, Change] = field(default_factory=dict)
+    asked: Mapping[int, Sequence[Question]] = field(default_factory=dict)
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def part(self) -> Part:
+        """The plan of the case that its quantities were made of, as a command gives it."""
+        there, met = now(self.there), now(self.met)
+        told = {name: now(getattr(self, name)) for name in ("work", "decision", "sure", "because")}
+        told["because"] = told["because"][0].lower() + told["because"][1:]
+        figures = {name: now(of) for name, of in self.figures.items()}
+        if there and met:
+            steps = [self._step(number) for number in range(1, len(STEPS) + 1)]
+            number = f"{charts.say(now(self.usd), 'usd')} {now(self.per)}"
+            return Part(**told, number=number, steps=steps, figures=figures)
+        says = now(self.breaks if there else self.otherwise)
+        helps = [_relaxation(name, of) for name, of in self.changes.items() if now(of.there)]
+        helps.sort(key=lambda of: (figure(of.share, 3), of.parameter))
+        first = helps[0] if helps else None
+        figures = {"relaxed": first and first.parameter, "relaxed_to": first and first.value}
+        figures["usd"] = now(self.usd)
+        return Part(**told, number=says, broken=Broken(says, helps), figures=figures)
+
+    def _step(self, number: int) -> Step:
+        do, why = self.steps[number]
+        reasons = [now(of) for of in (why if isinstance(why, list) else [why])]
+        asked = [of.asked for of in self.asked.get(number, ()) if now(of.there)]
+        return Step(now(do).removesuffix(".") + ".", [of for of in reasons if of], asked)
+
+
+def now(of: Any) -> Any:
+    """A quantity at the case that it was made of, whole numbers as such.
+
+    >>> now(2.0), now("a"), now(0.5)
+    (2, 'a', 0.5)
+    """
+    value = getattr(of, "value", of)
+    value = value.item() if hasattr(value, "item") else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _relaxation(name: str, of: Change) -> Relaxation:
+    also = {name: now(it) for name, it in of.also.items()}
+    also = {name: it for name, it in also.items() if not isnan(it)}  # where that changes too
+    return Relaxation(now(of.says), of.parameter or name, now(of.value), now(of.share), also)
+
+
+def joined(reasons: Any) -> Any:
+    """Why, in one text: of a list, the reasons that have a word.
+
+    >>> joined(["a", "", "b"]), joined("a; b")
+    ('a; b', 'a; b')
+    """
+    if not isinstance(reasons, list):
+        return reasons
+    first, *others = reasons
+    for of in others:
+        first = first + where(of == "", "", "; " + of)
+    return first
+
+
+def reached(there: Any, steps: Mapping[int, tuple[Any, list[Any]]]) -> dict[int, tuple[Any, Any]]:
+    """Steps where the limits are kept, and that they are not reached elsewhere."""
+    return {
+        number: (
+            where(there, do, NOT_REACHED),
+            [
+                where(there, why[0], "the limits break before it"),
+                *(where(there, reason, "") for reason in why[1:]),
+            ],
+        )
+        for number, (do, why) in steps.items()
+    }
+
+
+def gives(breaks: Any, changes: Mapping[str, Change]) -> Any:
+    """Which limit breaks, and what would help, the least change first; of equal ones the first by
+    name.
+    """
+    left = {name: where(of.there, _three(of.share), NAN) for name, of in changes.items()}
+    said: Any = ""
+    for _ in changes:
+        name, share = least(left)
+        words = first_case([(name == of, it.says) for of, it in changes.items()], "")
+        more = where(said == "", words, said + "; or " + words)
+        said = where(share >= 0, more, said)
+        left = {of: where(name == of, NAN, share) for of, share in left.items()}
+    none = charts.phrase("What breaks: {breaks}. Nothing that is tried would.")
+    some = charts.phrase("What breaks: {breaks}. What would help: {said}.")
+    return where(said == "", none, some)
+
+
+def _three(share: Any) -> Any:
+    """A share in three digits, by which changes are put in order."""
+    share = maximum(share, 1e-6)
+    step = 10.0 ** (floor(log10(share)) - 2)
+    return floor(share / step + 0.5) * step
 
 
 Own = Mapping[str, OwnPlan]
@@ -298,7 +453,7 @@ def steps(case: Any, row: Any, own: Own) -> Display:
     def told(number: int, what: int) -> Any:
         there = row[f"{('do', 'why')[what]} {number}"]
         mine = [
-            (case.workload == words, of.steps[number][what])
+            (case.workload == words, (of.steps[number][0], joined(of.steps[number][1]))[what])
             for words, of in own.items()
             if number in of.steps
         ]

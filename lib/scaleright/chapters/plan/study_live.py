@@ -3,8 +3,8 @@ and beside each other; what is taken, what it does and costs, and what would hel
 keeps the limits.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 from operator import or_
@@ -28,7 +28,6 @@ from scaleright.chapters.plan.study_ways import (
 from scaleright.costs import pretraining
 from scaleright.costs.break_even import usd_per_hour_to_win
 from scaleright.costs.experiment_steps import ExperimentSteps
-from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.ablation_evidence import per_tenfold
 from scaleright.decisions.ablation_study import NODE_CHIPS, NODES, Decision, Desk, Range
 from scaleright.decisions.left_out import unsold
@@ -90,7 +89,9 @@ class Bill:
     pairs: tuple[Any, Any, Any] | None = None
 
     def least(self, column: str) -> tuple[Any, Any]:
-        """The place of the least of a column, -1 where it has none, and its value."""
+        """The place of the least of a column, -1 where it has none or no kind has it, and its
+        value.
+        """
         places, values, first = {}, {}, 0
         for n, (kind, size) in enumerate(zip(self.kinds, self.sizes, strict=True)):
             if column in kind:
@@ -98,6 +99,8 @@ class Bill:
                 values[f"kind {n}"] = _item(kind[column], place)
                 places[f"kind {n}"] = first + place
             first += size
+        if not values:
+            return -1.0, NAN
         if len(values) == 1:
             return place_of_least(self._alone(column)), *values.values()
         name, value = least(values)
@@ -118,7 +121,8 @@ class Bill:
         """What a study at a place is made of: the place of its owned cluster and of the other one,
         -1 for none, and how many variants of the whole the latter takes.
         """
-        assert self.pairs is not None
+        if self.pairs is None:
+            return given("own_cluster", -1.0), place, whole
         owned, pair = place - self.sizes[0], place - self.sizes[0] - self.sizes[1]
         mine, its, parts = (item(of, maximum(pair, 0.0)) for of in self.pairs)
         return (
@@ -165,9 +169,10 @@ class Owned:
     chips: Any
 
     @classmethod
-    def of(cls, case: Any, names: tuple[str, ...]) -> Self:
-        """Those of a case."""
-        known = reduce(or_, (case.owned == name for name in names))
+    def of(cls, case: Any, names: tuple[str, ...], named: str | None = None) -> Self:
+        """Those of a case; named : the accelerator, if it may be no other."""
+        mine = [name for name in names if named in {None, name}]
+        known = reduce(or_, (case.owned == name for name in mine), False)
         there = known & (case.owned_chips > 0)
         return cls(there, where(known, case.owned, names[0]), case.owned_chips)
 
@@ -188,6 +193,7 @@ class StudyWays:
     """A study of a case that follows the controls.
 
     case, steps : its parameters, and the steps of its runs
+    named : the accelerator, if it may be no other
     late : by how many standard deviations a run may be late and is in time
     bill : every study; there : whether one keeps the limits
     owned : the chips that are owned already
@@ -202,12 +208,14 @@ class StudyWays:
     kept, within : chance to be in time, and to stay within the budget [1]
     deadline_days : by which the chapter has to be done with it in the middle [d]
     changed : what it costs with each of `CHANGES` over what it costs now [1]
+    likewise : whether the chapter takes as many nodes, which asks for the cheapest in time
     unsold : the chip that would win on spot, where nobody lists it, at the highest price of an
         hour, how many of it, and that price [USD/h]; NaN where there is none
     """
 
     case: Any
     steps: ExperimentSteps
+    named: str | None
     late: Any
     bill: Bill
     there: Any
@@ -230,23 +238,26 @@ class StudyWays:
     within: Any
     deadline_days: Any
     changed: Mapping[str, Any]
+    likewise: Any
     unsold: tuple[Any, Any, Any]
 
     @classmethod
-    def of(cls, case: Any, steps: ExperimentSteps) -> Self:
-        """Those of a case with quantities `proxy_model`, variants, seeds, tokens, `deadline_days`,
-        `deadline_chance`, data, `budget_usd`, owned and `owned_chips`.
+    def of(cls, case: Any, steps: ExperimentSteps, named: str | None = None) -> Self:
+        """Those of a case with quantities `proxy_model`, variants, seeds, tokens, tuning,
+        `deadline_days`, `deadline_chance`, data, `budget_usd`, owned and `owned_chips`; a limit of
+        `FREE` binds nothing.
         """
-        late, owned = normal_quantile(case.deadline_chance), Owned.of(case, steps.names)
-        bill = _bill(case, steps, late, owned)
+        owned = Owned.of(case, steps.names, named)
+        limits = Limits(case, normal_quantile(case.deadline_chance), named)
+        bill, late = _bill(limits, steps, owned), limits.late
         place, _ = bill.least("best")
         found = where(place >= 0, place, bill.least("cash")[0])
         own, other, variants = bill.split(found, case.variants)
         owns, mixed = own >= 0, (own >= 0) & (other >= 0)
         alone, mine, its = owns & (other < 0), owned.cluster(own), bill.other(other)
         taken = {name: where(alone, mine[name], its[name]) for name in its}
-        weighed, desk = _weighed(case, steps, **taken, variants=variants)
-        part, at = _weighed(case, steps, **mine, variants=_rest(case, variants))
+        weighed, desk = weighed_on(case, steps, **taken, variants=variants)
+        part, at = weighed_on(case, steps, **mine, variants=_rest(case, variants))
 
         def both(here: Any, there: Any) -> Any:
             return where(mixed, here, 0.0) + there
@@ -266,6 +277,7 @@ class StudyWays:
         return cls(
             case,
             steps,
+            named,
             late,
             bill,
             place >= 0,
@@ -287,8 +299,8 @@ class StudyWays:
             normal_cdf(where(mixed, minimum(mine_soon, soon), soon)),
             probability_cheaper(cash, case.budget_usd, spread),
             deadline,
-            _changed(case, steps, (taken, variants), (mine, mixed), deadline),
-            _unsold(Limits(case, late), steps, usd),
+            *_changed(case, steps, (taken, variants), (mine, mixed), deadline),
+            _unsold(limits, steps, usd),
         )
 
     @property
@@ -307,7 +319,7 @@ class StudyWays:
 
     def seen(self, chip: Any) -> Any:
         """Whether the fit has seen the architecture of a platform."""
-        known = {name: self.steps.trust.row("dense", name, BF16).seen for name in self.steps.names}
+        known = {name: _seen(self.steps, name) for name in self.steps.names}
         return first_case([(chip == name, of) for name, of in known.items()], False)
 
     def rivals(self) -> list[tuple[Any, Any]]:
@@ -322,6 +334,10 @@ class StudyWays:
         return found
 
 
+def _seen(steps: ExperimentSteps, chip: Any) -> Any:
+    return steps.trust.row("dense", chip, BF16).seen
+
+
 def _column(chip: str) -> str:
     return "on_" + "".join(it for it in chip if it.isalnum())
 
@@ -334,7 +350,7 @@ def _case(case: Any, chip: Any, width: Any, contract: Any, paid: Any, **other: A
         "misordered_per_tenfold": per_tenfold().best,
         "rent_usd_per_hour": 0.0,
         "precision": BF16,
-        "tuning": TYPICAL,
+        "tuning": case.tuning,
         "idle": pauses().row(contract, width).idle,
     }
     asked = {name: getattr(case, name) for name in ("variants", "seeds", "tokens")}
@@ -344,7 +360,7 @@ def _case(case: Any, chip: Any, width: Any, contract: Any, paid: Any, **other: A
     return SimpleNamespace(**usual | asked | other)
 
 
-def _weighed(
+def weighed_on(
     case: Any,
     steps: ExperimentSteps,
     chip: Any,
@@ -354,10 +370,13 @@ def _weighed(
     nodes: Any,
     **other: Any,
 ) -> tuple[Weighed, Desk]:
-    """A study on a cluster."""
+    """A study on a cluster, and the desk that makes it.
+
+    other : parameters of the chapter that are otherwise than a plan has them
+    """
     desk = Desk.of(_case(case, chip, width, contract, paid, **other), steps)
     luck = pauses().row(contract, width).luck
-    return Weighed.of(desk.on(chip, nodes), chip, paid, luck, TYPICAL), desk
+    return Weighed.of(desk.on(chip, nodes), chip, paid, luck, case.tuning), desk
 
 
 def _rest(case: Any, variants: Any) -> Any:
@@ -367,10 +386,17 @@ def _rest(case: Any, variants: Any) -> Any:
 
 @dataclass(frozen=True)
 class Limits:
-    """What is asked of a study: quantities of a case, and by how much it may be late."""
+    """What is asked of a study: quantities of a case, by how much it may be late, and the
+    accelerator, if it may be no other.
+    """
 
     case: Any
     late: Any
+    named: str | None
+
+    def takes(self, cluster: Mapping[str, Any]) -> Any:
+        """Whether it may be the accelerator of a cluster."""
+        return True if self.named is None else cluster["chip"] == self.named
 
     @property
     def stays(self) -> Any:
@@ -428,30 +454,32 @@ def _over(name: str, row: Any, many: int, columns: Mapping[str, Any], when: Any)
     return over(name, {row: [*range(many)]}, wanted, when)
 
 
-def _bill(case: Any, steps: ExperimentSteps, late: Any, owned: Owned) -> Bill:
-    """Every study, as rows of a page."""
-    of, has = Limits(case, late), case.weighed & owned.there
-    sizes = len(steps.names) * len(WIDTHS) * len(PAID) * len(NODES), len(WIDTHS) * len(OWN_NODES)
-    sizes = *sizes, KEPT * len(PARTS)
-    parts = parted(case.variants)
-    row = given("study", 0.0)
+def _bill(of: Limits, steps: ExperimentSteps, owned: Owned) -> Bill:
+    """Every study, as rows of a page; none on owned chips where a case can have none."""
+    case, row = of.case, given("study", 0.0)
     there = _cluster(steps.names, row)
-    open_ = where(of.stays, there["paid"] == BUY, there["paid"] == RENT)
-    columns = _others(of, steps, there, open_)
+    open_ = where(of.stays, there["paid"] == BUY, there["paid"] == RENT) & of.takes(there)
+    columns = _others(of, steps, there, open_, owned)
+    sizes = len(steps.names) * len(WIDTHS) * len(PAID) * len(NODES), len(WIDTHS) * len(OWN_NODES)
+    if owned.there is False:
+        kinds = [_over("studies", row, sizes[0], columns, case.weighed)]
+        return _soonest(Bill(steps.names, tuple(kinds), sizes[:1]), [(row, case.weighed)])
+    sizes, has = (*sizes, KEPT * len(PARTS)), case.weighed & owned.there
+    parts = parted(case.variants)
     rest = dict[str, Any]()
     for n, part in enumerate(parts):
-        it, _ = _weighed(case, steps, **there, variants=_rest(case, part))
+        it, _ = weighed_on(case, steps, **there, variants=_rest(case, part))
         rest |= of.part(it, open_ & (it.usd > 0) & it.seen & (case.variants >= FEWEST), n)
     own = given("own_study", 0.0)
     mine = owned.cluster(own)
     here = NODE_CHIPS * mine["nodes"] <= owned.chips
-    it, _ = _weighed(case, steps, **mine)
+    it, _ = weighed_on(case, steps, **mine)
     own_columns = of.columns(of.told(it), here & (it.usd > 0))
     own_columns |= of.alone(it, here & (it.usd > 0))
     own_columns["own"] = own_columns["soon"]
     own_parts = dict[str, Any]()
     for n, part in enumerate(parts):
-        it, _ = _weighed(case, steps, **mine, variants=part)
+        it, _ = weighed_on(case, steps, **mine, variants=part)
         own_parts |= of.part(it, here & (it.usd > 0), n)
     kinds = [
         _over("studies", row, sizes[0], columns, case.weighed),
@@ -469,25 +497,36 @@ def _bill(case: Any, steps: ExperimentSteps, late: Any, owned: Owned) -> Bill:
     columns["beside"] = columns["soon"]
     kinds.append(_over("pairs", pair, sizes[2], columns, has))
     bill = Bill(steps.names, tuple(kinds), sizes, pairs)
+    return _soonest(bill, [(row, case.weighed), (own, has), (pair, has)])
+
+
+def _soonest(bill: Bill, rows: Sequence[tuple[Any, Any]]) -> Bill:
+    """A bill with those that are hardly later than the soonest, as the column `near`.
+
+    rows : of each kind the place, and when it is computed
+    """
     most, found = (1 + NEAR) * bill.least("sure")[1], []
-    rows = zip(kinds, sizes, (row, own, pair), (case.weighed, has, has), strict=True)
-    for n, (kind, size, at, when) in enumerate(rows):
+    for n, (kind, size, (at, when)) in enumerate(zip(bill.kinds, bill.sizes, rows, strict=True)):
         near = {"near": (item(kind["sure"], at) <= most, item(kind["cash"], at))}
-        found.append(kind | _over(f"soon_{n}", at, size, near, when))
-    return Bill(steps.names, tuple(found), sizes, pairs)
+        found.append({**kind, **_over(f"soon_{n}", at, size, near, when)})
+    return replace(bill, kinds=tuple(found))
 
 
 def _others(
-    of: Limits, steps: ExperimentSteps, cluster: Mapping[str, Any], open_: Any
+    of: Limits, steps: ExperimentSteps, cluster: Mapping[str, Any], open_: Any, owned: Owned
 ) -> dict[str, tuple[Any, Any]]:
     """What a page has to know of a study on a cluster that is rented or bought."""
-    it, _ = _weighed(of.case, steps, **cluster)
-    there = (it.usd > 0) & it.seen
+    it, _ = weighed_on(of.case, steps, **cluster)
+    seen = it.seen
+    if of.named in steps.names:  # that one alone, even where no published run was on its kind
+        seen = seen | ~(_seen(steps, of.named) | owned.there)
+    there = (it.usd > 0) & seen
     told, paid = of.told(it), cluster["paid"]
     columns = of.columns(told, there & open_) | of.alone(it, there & open_)
     in_time, key = columns["soon"]
     within = (told.sure <= of.case.deadline_days) & (told.cash <= of.case.budget_usd)
-    columns["other"] = there & ~open_ & (paid == RENT) & within, it.usd
+    other = there & ~open_ & (paid == RENT) & of.takes(cluster)
+    columns["other"] = other & within, it.usd
     for (how, under), name in PAID.items():
         columns[name] = in_time & (paid == how) & (cluster["contract"] == under), key
     soon = open_ & (it.usd > 0) & (told.sure <= of.case.deadline_days)
@@ -500,11 +539,12 @@ def _unsold(of: Limits, steps: ExperimentSteps, usd: Any) -> tuple[Any, Any, Any
     """What would win on spot, where nobody lists it, as of `StudyWays`; usd : the study [USD]."""
     names, row = unsold(SPOT, steps.names), given("unsold_study", 0.0)
     cluster = _cluster(names, row)
-    it, _ = _weighed(of.case, steps, **cluster, rent_usd_per_hour=1.0)
+    it, _ = weighed_on(of.case, steps, **cluster, rent_usd_per_hour=1.0)
     soon = it.sure_days(of.late) <= of.case.deadline_days
     hours = it.usd - it.waiting  # at a dollar an hour
     price = usd_per_hour_to_win(usd, hours, it.waiting)
     there = (cluster["contract"] == SPOT) & ~of.stays & it.seen & soon & (price > 0)
+    there = there & (of.named is None)
     many = len(names) * len(WIDTHS) * len(PAID) * len(NODES)
     columns = {"price": (there, -1.0 * price)}
     found = _over("unsold_studies", row, many, columns, of.case.weighed)["price"]
@@ -523,8 +563,8 @@ def _beside(
     """What the limits bind of a study of which owned chips do so many variants, and others the
     rest: both at once.
     """
-    one, _ = _weighed(of.case, steps, **mine, variants=variants)
-    rest, _ = _weighed(of.case, steps, **other, variants=_rest(of.case, variants))
+    one, _ = weighed_on(of.case, steps, **mine, variants=variants)
+    rest, _ = weighed_on(of.case, steps, **other, variants=_rest(of.case, variants))
     here, there = vars(of.told(one)), vars(of.told(rest))
     found = {name: maximum(here[name], there[name]) for name in ("days", "half", "sure")}
     found |= {name: here[name] + there[name] for name in ("usd", "cash")}
@@ -537,9 +577,9 @@ def _changed(
     other: tuple[Mapping[str, Any], Any],
     mine: tuple[Mapping[str, Any], Any],
     deadline: Any,
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], Any]:
     """What the study costs with each of `CHANGES` over what it costs now [1]: a rented one on the
-    number of nodes that is best then.
+    number of nodes that is best then; and whether as many are best as are taken.
 
     other : the cluster that is taken, and for how many variants
     mine : the owned one, and whether it does a part of the study beside that
@@ -559,9 +599,9 @@ def _changed(
     fixed = row["nodes"] == 0.0
     there = dict(taken) | {"nodes": where(fixed, taken["nodes"], row["nodes"])}
     here = {"idle": 1 - (1 - row["idle"]) * kept, "variants": variants}
-    on = _weighed(case, steps, **there, **change, **here)[0].study
+    on = weighed_on(case, steps, **there, **change, **here)[0].study
     here = {"idle": row["idle"], "variants": _rest(case, variants)}
-    part = _weighed(case, steps, **own, **change, **here)[0].study
+    part = weighed_on(case, steps, **own, **change, **here)[0].study
     asked = where(taken["paid"] == RENT, row["nodes"], 1.0 - row["nodes"]) > 0
     soon = where(fixed, True, on.days <= deadline)
     wanted = {}
@@ -570,6 +610,9 @@ def _changed(
         wanted[f"{name}_soon"] = where(here & soon, on.usd, NAN)
         wanted[f"{name}_ever"] = where(here, on.usd, NAN)
         wanted[f"{name}_own"] = where(mixed & fixed & (row["change"] == name), part.usd, NAN)
+    here = (row["nodes"] > 0) & (row["change"] == "now")
+    wanted["nodes_soon"] = where(here & (on.days <= deadline), on.usd, NAN)
+    wanted["nodes_ever"] = where(here, on.usd, NAN)
     listed = {row[name]: [of[name] for of in rows] for name in row}
     bill = Bill((), (over("changed_studies", listed, wanted, case.weighed),))
 
@@ -578,5 +621,7 @@ def _changed(
         beside = where(mixed, bill.least(f"{name}_own")[1], 0.0)
         return where(place >= 0, soon, bill.least(f"{name}_ever")[1]) + beside
 
-    now = usd("now")
-    return {name: usd(name) / now for name in CHANGES}
+    now, place = usd("now"), bill.least("nodes_soon")[0]
+    place = where(place >= 0, place, bill.least("nodes_ever")[0])
+    best = item([float(of["nodes"]) for of in rows], maximum(place, 0.0))
+    return {name: usd(name) / now for name in CHANGES}, best == taken["nodes"]

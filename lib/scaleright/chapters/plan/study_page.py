@@ -1,28 +1,43 @@
 """What the chapter `plan` shows of a study of the reader's own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from scaleright import charts
 from scaleright.chapters.plan.limits import rounded
-from scaleright.chapters.plan.page import NAN, STUDY, OwnPlan, weighed
-from scaleright.chapters.plan.study import LOWEST, SURE
-from scaleright.chapters.plan.study_live import StudyWays
-from scaleright.chapters.plan.study_ways import RENT, TARGET
+from scaleright.chapters.plan.page import (
+    NAN,
+    STUDY,
+    Change,
+    OwnPlan,
+    Question,
+    gives,
+    now,
+    reached,
+    weighed,
+)
+from scaleright.chapters.plan.study_live import CHANGES, StudyWays
+from scaleright.chapters.plan.study_ways import RENT, TARGET, USUAL
+from scaleright.chapters.plan.training import compute_optimal_tokens
 from scaleright.chapters.plan.training_ways import NONE
 from scaleright.costs.experiment_steps import ExperimentSteps
 from scaleright.costs.ownership import REGIONS
 from scaleright.costs.platforms import cluster_chips
+from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions import left_out
 from scaleright.decisions.ablation_study import NODE_CHIPS
 from scaleright.decisions.build_buy import arrives
+from scaleright.decisions.plan_parts import FREE, in_words, limited
 from scaleright.decisions.plan_runs import BUY, SPOT, to_own
-from scaleright.decisions.plan_workload import STAYS
+from scaleright.decisions.plan_workload import LEAVES, PROXIES, STAYS, Workload
 from scaleright.footprint import Footprint, machine, place
 from scaleright.footprint.machines import Machine
 from scaleright.footprint.places import Place
-from scaleright.ops import ceil, first_case, floor, log10, maximum, normal_cdf, where
-from scaleright.quantity import choose, least
+from scaleright.formulas import search
+from scaleright.ops import ceil, first_case, floor, maximum, minimum, normal_cdf, where
+from scaleright.quantity import choose, given, least
 from scaleright.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 DAY_S = HOURS_PER_DAY * SECONDS_PER_HOUR
@@ -40,23 +55,51 @@ BARS = {
     "own": "use what you own",
     "beside": "use what you own, and others beside",
 }
-LARGEST_TOKENS = 1e12
-"""The most tokens of a run that the chapter takes."""
+LARGEST_TOKENS, LARGEST_USD = 1e12, 1e8
+"""The most tokens of a run, and the largest budget, that the chapter takes [USD]."""
+WORTH = 0.005
+"""The least that a lever saves that is told [1]."""
 FIRST = "First the noise between seeds: train one variant three times before the other runs"
-NOT_REACHED = "Not reached: one of the limits has to give first."
+SURE = "As sure as the model: experiments were predicted within a third in the median."
+LOWEST = {"variants": 2.0, "tokens": 1e8}
+"""The least study that is offered where a limit has to give."""
 
 
 def ways(case: Any, models: Sequence[str]) -> StudyWays:
     """The ways to do a study of a case, whose runs may be of these models."""
-    return StudyWays.of(weighed(case, STUDY), ExperimentSteps.of(models, [TARGET]))
+    case = SimpleNamespace(**vars(weighed(case, STUDY)), tuning=TYPICAL)
+    return StudyWays.of(case, ExperimentSteps.of(models, [TARGET]))
+
+
+@search
+def asked_ways(of: Workload) -> StudyWays:
+    """The ways to do the study of a workload."""
+    model = of.model or PROXIES[0]
+    follow = {
+        "proxy_model": model,
+        "tokens": of.tokens or compute_optimal_tokens(model),
+        "variants": of.variants,
+        "seeds": of.seeds,
+        "deadline_chance": of.deadline_chance,
+        "data": of.data,
+        "region": of.region,
+    }
+    limits = {"deadline_days": of.deadline_days, "budget_usd": of.budget_usd}
+    owned = {"owned": of.owned, "owned_chips": of.owned_chips}
+    follow |= {name: it for name, it in (limits | owned).items() if it}
+    fixed = dict.fromkeys(limits, FREE) | {"owned": NONE, "owned_chips": 0, "tuning": of.tuning}
+    case = fixed | {name: given(name, it) for name, it in follow.items()} | {"weighed": True}
+    return StudyWays.of(
+        SimpleNamespace(**case), ExperimentSteps.of([model], [TARGET]), of.accelerator
+    )
 
 
 def own_plan(of: StudyWays) -> OwnPlan:
     """The plan of the reader's own study."""
     case, there = of.case, of.there
     runs, tokens, buys = case.variants * case.seeds, case.tokens, of.weighed.bought > 0
-    broken, helps, decision = _broken(of), _helps(of), _decision(of)
-    steps = _steps(of, decision)
+    breaks, changes, decision = _breaks(of), _changes(of), _decision(of)
+    steps, asked = _steps(of, decision), _asked(of)
     return OwnPlan(
         work=charts.phrase(
             "Compare {case.variants:whole} variants of {case.proxy_model}, {runs:whole} runs of"
@@ -66,18 +109,37 @@ def own_plan(of: StudyWays) -> OwnPlan:
         usd=where(there, of.cash, of.bill.least("cash")[1]),
         per=where(buys, "to buy them", "for the study"),
         because=where(there, _because(of), "No cluster that is tried keeps it."),
-        sure=where(there, _sure(of), SURE[0].upper() + SURE[1:] + "."),
-        helps=where(there, "Nothing has to give.", broken + " " + helps),
+        sure=where(there, _sure(of), SURE),
+        helps=where(there, "Nothing has to give.", gives(breaks, changes)),
         met=there,
         there=True,
         otherwise="",
         bars={words: of.bill.least(name)[1] for name, words in BARS.items()},
-        steps={
-            number: (where(there, do, NOT_REACHED), where(there, why, "the limits break before it"))
-            for number, (do, why) in steps.items()
-        },
-        questions=_questions(of),
+        steps=reached(there, steps),
+        questions=_questions(of, asked),
+        breaks=breaks,
+        changes=changes,
+        asked=asked,
+        figures=_figures(of),
     )
+
+
+def _figures(of: StudyWays) -> dict[str, Any]:
+    """What a machine reads of the study."""
+    mine = where(of.owns, where(of.mixed, of.part.study.chips, of.weighed.study.chips), 0.0)
+    return {
+        "usd": of.usd,
+        "cash_usd": of.cash,
+        "low_usd": of.span[0],
+        "high_usd": of.span[1],
+        "days": of.days,
+        "kept": of.kept,
+        "chips": of.chips,
+        "accelerator": of.taken["chip"],
+        "contract": of.taken["contract"],
+        "owned_chips_used": mine,
+        "usd_per_run": of.usd / (of.case.variants * of.case.seeds),
+    }
 
 
 def _decision(of: StudyWays) -> Any:
@@ -136,26 +198,19 @@ def _price(of: StudyWays) -> Any:
     return of.weighed.study.hour.total * running
 
 
-def _likely(probability: Any) -> Any:
-    """How sure something is, in words that people use."""
-    said: Any = "it could go either way"
-    for least_, words in (
-        (0.6, "more likely than not"),
-        (0.75, "likely"),
-        (0.95, "almost certain"),
-    ):
-        said = where(probability >= least_, words, said)
-    return said
-
-
 def _sure(of: StudyWays) -> Any:
     """How sure the study is to keep its limits, and what such studies cost."""
     (low, high), case = of.span, of.case
-    in_time, paid = _likely(of.kept), _likely(of.within)
-    return charts.phrase(
-        "Time: {in_time} to be done in {case.deadline_days:days} ({of.kept:chance})."
-        " Money: {paid} to stay within {case.budget_usd:usd} ({of.within:chance}); nine of ten such"
-        " studies would cost {low:usd} to {high:usd}."
+    in_time, paid = in_words(of.kept), in_words(of.within)
+    time = charts.phrase(
+        "Time: {in_time} to be done in {case.deadline_days:days} ({of.kept:chance}). "
+    )
+    within = charts.phrase("{paid} to stay within {case.budget_usd:usd} ({of.within:chance}); ")
+    return (
+        (time if limited(case.deadline_days) else "")
+        + "Money: "
+        + (within if limited(case.budget_usd) else "")
+        + charts.phrase("nine of ten such studies would cost {low:usd} to {high:usd}.")
     )
 
 
@@ -179,7 +234,7 @@ def _at(of: StudyWays, column: str) -> tuple[Any, Any]:
     return _named(of, found), value
 
 
-def _broken(of: StudyWays) -> Any:
+def _breaks(of: StudyWays) -> Any:
     """Which limits no study keeps, and by how much."""
     bill, case = of.bill, of.case
     (quick, half), (cheap, cash) = bill.least("quick"), _at(of, "cash")
@@ -206,36 +261,19 @@ def _broken(of: StudyWays) -> Any:
     )
     dear = cash > case.budget_usd
     told = where(late, where(dear, time + " and " + money, time), where(dear, money, unsure))
-    return charts.phrase("What breaks: {told}.")
+    if of.named is None:
+        return told
+    sells = where(stays, "sells", "rents out")
+    nobody = charts.phrase("the platform: nobody {sells} {of.named} for it")
+    unknown = f"the platform: no cluster is built of {of.named}"
+    nowhere = nobody if of.named in of.steps.names else unknown
+    return where(of.bill.least("quick")[0] >= 0, told, nowhere)
 
 
-def _helps(of: StudyWays) -> Any:
-    """What would help, the least change first."""
-    changes = _changes(of)
-    left = {name: where(there, _three(share), NAN) for name, (_, share, there) in changes.items()}
-    said: Any = ""
-    for _ in changes:
-        name, share = least(left)
-        words = first_case([(name == of, it[0]) for of, it in changes.items()], "")
-        more = where(said == "", words, said + "; or " + words)
-        said = where(share >= 0, more, said)
-        left = {of: where(name == of, NAN, share) for of, share in left.items()}
-    none = charts.phrase("Nothing that is tried would.")
-    return where(said == "", none, charts.phrase("What would help: {said}."))
-
-
-def _three(share: Any) -> Any:
-    """A share in three digits, by which changes are put in order."""
-    share = maximum(share, 1e-6)
-    step = 10.0 ** (floor(log10(share)) - 2)
-    return floor(share / step + 0.5) * step
-
-
-def _changes(of: StudyWays) -> dict[str, tuple[Any, Any, Any]]:
-    """Changes with which the limits are kept: in words, how much each changes over what was asked,
-    and whether it helps; of equal ones the first by the name of its parameter comes first.
-    """
+def _changes(of: StudyWays) -> dict[str, Change]:
+    """Changes with which the limits are kept."""
     case, bill = of.case, of.bill
+    timed, paid = limited(case.deadline_days), limited(case.budget_usd)
     dear, cash = _at(of, "dear")
     (near, cost), (_, sure) = _at(of, "near"), bill.least("sure")
     days = rounded(bill.value("sure_days", bill.least("near")[0]), up=True)
@@ -247,109 +285,120 @@ def _changes(of: StudyWays) -> dict[str, tuple[Any, Any, Any]]:
     more = maximum(wait / case.deadline_days, pay / case.budget_usd) - 1
     surest, late = _at(of, "late")
     chance = floor(100 * normal_cdf(-late)) / 100
+    other, usd = _at(of, "other")
+    neither = where(sure > 0, False, where(cash > 0, False, over > 0))
+    surely = charts.phrase(
+        "be {chance:chance} sure of the deadline instead of {case.deadline_chance:chance}: {surest}"
+    )
+    return (
+        _freed(of)
+        | _fewer(of)
+        | {
+            "budget_usd": Change(
+                charts.phrase("spend {budget:usd}: {dear}"),
+                budget / case.budget_usd - 1,
+                (cash > 0) & paid,
+                budget,
+            ),
+            "data": Change(
+                charts.phrase("let the data leave: {other} for {usd:usd}"), 1.0, usd > 0, LEAVES
+            ),
+            "deadline_chance": Change(
+                surely,
+                1 - chance / case.deadline_chance,
+                (chance >= 0.5) & (chance < case.deadline_chance) & timed,
+                chance,
+            ),
+            "deadline_days": Change(
+                charts.phrase("wait {days:days}: {near} for {cost:usd}"),
+                days / case.deadline_days - 1,
+                (sure > 0) & timed,
+                days,
+            ),
+            "both": Change(
+                charts.phrase("wait {wait:days} and spend {pay:usd}: {both}"),
+                more,
+                neither & (timed and paid),
+                wait,
+                "deadline_days",
+                {"budget_usd": pay},
+            ),
+        }
+    )
+
+
+def _fewer(of: StudyWays) -> dict[str, Change]:
+    """Fewer variants, or fewer tokens of each."""
+    case, bill = of.case, of.bill
     fewer, share = -bill.least("fewer")[1], -bill.least("share")[1]
     tokens = rounded(maximum(case.tokens * share, 1.0), up=False)
-    other, usd = _at(of, "other")
     return {
-        "budget_usd": (
-            charts.phrase("spend {budget:usd}: {dear}"),
-            budget / case.budget_usd - 1,
-            cash > 0,
-        ),
-        "data": (
-            charts.phrase("let the data leave: {other} for {usd:usd}"),
-            1.0,
-            usd > 0,
-        ),
-        "deadline_chance": (
-            charts.phrase(
-                "be {chance:chance} sure of the deadline instead of {case.deadline_chance:chance}:"
-                " {surest}"
-            ),
-            1 - chance / case.deadline_chance,
-            (chance >= 0.5) & (chance < case.deadline_chance),
-        ),
-        "deadline_days": (
-            charts.phrase("wait {days:days}: {near} for {cost:usd}"),
-            days / case.deadline_days - 1,
-            sure > 0,
-        ),
-        "both": (
-            charts.phrase("wait {wait:days} and spend {pay:usd}: {both}"),
-            more,
-            where(sure > 0, False, where(cash > 0, False, over > 0)),
-        ),
-        "tokens": (
+        "tokens": Change(
             charts.phrase("train each run on {tokens:count} tokens instead of {case.tokens:count}"),
             case.tokens / tokens - 1,
             case.tokens * share >= LOWEST["tokens"],
+            tokens,
         ),
-        "variants": (
+        "variants": Change(
             charts.phrase("compare {fewer:whole} variants instead of {case.variants:whole}"),
             case.variants / maximum(fewer, 1.0) - 1,
             fewer >= LOWEST["variants"],
+            fewer,
         ),
     }
 
 
-def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, Any]]:
+def _freed(of: StudyWays) -> dict[str, Change]:
+    """What it would help to take any accelerator, where it may be but one and that will not do."""
+    if of.named is None or now(of.there):
+        return {}
+    free = StudyWays.of(of.case, of.steps)
+    named = _named(free, free.bill.least("best")[0])
+    says = charts.phrase("leave the accelerator open: {named} for {free.cash:usd}")
+    return {"accelerator": Change(says, 1.0, free.there, None)}
+
+
+def _steps(of: StudyWays, decision: Any) -> dict[int, tuple[Any, list[Any]]]:
     """What to do and why, by number of the step."""
     case, on, chip, width = of.case, of.weighed.study, of.taken["chip"], of.taken["width"]
-    runs, region, buys = case.variants * case.seeds, case.region, of.weighed.bought > 0
-    each, price, alone = on.run_hours, _price(of), of.owns & ~of.mixed
+    runs, region, each = case.variants * case.seeds, case.region, on.run_hours
     drawn, carbon = _footprint(of, region)
     cleaner = _footprint(of, "Sweden")[1]
     quickest = of.quickest_days * DAY_S
-    first = charts.phrase(
-        "whether a difference is real hangs on it, and no table has yours; then one run whole: it"
-        " should take {each:hours}; then how many runs fail: the plan counts one in twenty"
-    )
+    first = [
+        "whether a difference is real hangs on it, and no table has yours",
+        charts.phrase("then one run whole: it should take {each:hours}"),
+        "then how many runs fail: the plan counts one in twenty",
+    ]
     return {
         1: (
             charts.phrase("{runs:whole runs}, each {each:hours} on {width}"),
-            charts.phrase(
-                "{case.variants:whole} variants with {case.seeds:whole seeds} each;"
-                " {case.tokens:count} tokens a run; one run in twenty fails and is made again;"
-                " evaluation, loading and idle time count"
-            ),
+            [
+                charts.phrase("{case.variants:whole} variants with {case.seeds:whole seeds} each"),
+                charts.phrase("{case.tokens:count} tokens a run"),
+                "one run in twenty fails and is made again",
+                "evaluation, loading and idle time count",
+            ],
         ),
-        2: (
-            first_case(
-                [
-                    (
-                        buys,
-                        charts.phrase(
-                            "Buy them: your data may not leave. An hour of one costs {price:usd}"
-                            " with its price"
-                        ),
-                    ),
-                    (
-                        alone,
-                        charts.phrase(
-                            "Use the chips that you own: running one costs {price:usd} an hour"
-                        ),
-                    ),
-                ],
-                charts.phrase("{decision}, at {price:usd} an hour of a chip"),
-            ),
-            _supply(of),
-        ),
+        2: _supply(of, decision),
         3: _size(of),
         4: (_hardware(of), _rivals(of)),
         5: (
             _layout(of),
-            "small models need no splitting: more runs side by side beat larger runs in turn",
+            ["small models need no splitting: more runs side by side beat larger runs in turn"],
         ),
         6: _levers(of),
         7: (FIRST, first),
         8: (
             charts.phrase("{drawn:si Wh} of electricity and {carbon:mass} of CO2e in {region}"),
-            charts.phrase("in Sweden it would be {cleaner:mass}"),
+            [charts.phrase("in Sweden it would be {cleaner:mass}")],
         ),
         9: (
             _turns(of),
-            _seeds(of)
-            + charts.phrase("; the largest cluster that is tried would take {quickest:duration}"),
+            [
+                _seeds(of),
+                charts.phrase("the largest cluster that is tried would take {quickest:duration}"),
+            ],
         ),
     }
 
@@ -375,7 +424,7 @@ def _layout(of: StudyWays) -> Any:
     return charts.phrase("{held}, {places:whole runs} at once, each on {width}")
 
 
-def _size(of: StudyWays) -> tuple[Any, Any]:
+def _size(of: StudyWays) -> tuple[Any, list[Any]]:
     """How often a decision is right, and how many seeds tell variants apart."""
     case, right, power = of.case, of.decision.right, of.decision.power
     needed = maximum(ceil(of.decision.needed - 1e-9), 1.0)
@@ -383,81 +432,87 @@ def _size(of: StudyWays) -> tuple[Any, Any]:
         charts.phrase(
             "A decision between two variants is right about the large run in {right:percent}"
         ),
-        charts.phrase(
-            "with {case.seeds:whole seeds} a difference of one point is found in"
-            " {power:percent} of cases, where seeds differ by half a point; {needed:whole}"
-            " seeds find it in 80 %; a larger proxy is right more often, and costs in"
-            " proportion to its parameters"
-        ),
+        [
+            charts.phrase(
+                "with {case.seeds:whole seeds} a difference of one point is found in"
+                " {power:percent} of cases, where seeds differ by half a point; {needed:whole}"
+                " seeds find it in 80 %"
+            ),
+            "a larger proxy is right more often, and costs in proportion to its parameters",
+        ],
     )
 
 
-def _supply(of: StudyWays) -> Any:
-    """Each way with its cost, and why the one that is taken."""
+def _supply(of: StudyWays, decision: Any) -> tuple[Any, list[Any]]:
+    """The way that is taken, each with its cost, and why that one."""
+    alone, hour = of.owns & ~of.mixed, _price(of)
+    buy = charts.phrase(
+        "Buy them: your data may not leave. An hour of one costs {hour:usd} with its price"
+    )
+    use = charts.phrase("Use the chips that you own: running one costs {hour:usd} an hour")
+    rent = charts.phrase("{decision}, at {hour:usd} an hour of a chip")
     usd, spot, buys = of.usd, of.taken["contract"] == SPOT, of.weighed.bought > 0
-    pauses = where(
-        spot,
-        "; a server on spot is taken away about once a day (an assumption of this book), and its"
-        " run goes on from the last checkpoint: hours and days count that",
-        "",
-    )
     said: Any = ""
     for name, words in BARS.items():
         cost = of.bill.least(name)[1]
         here = words + " " + charts.say(cost, "usd")
         said = where(cost > 0, where(said == "", here, said + "; " + here), said)
-    binds = charts.phrase("{said}; a study of days binds nobody for a year{pauses}")
-    pays = charts.phrase(
-        "{said}; a budget has to pay the whole price; the study takes a part of their life"
-    )
     price, lasts = of.weighed.study.hour.total, of.part.days * DAY_S
     paid = charts.phrase(
-        "{said}; what they cost to buy is paid already; with it an hour would cost {price:usd}"
+        "what they cost to buy is paid already; with it an hour would cost {price:usd}"
+    )
+    whole = "a budget has to pay the whole price; the study takes a part of their life"
+    pauses = (
+        "a server on spot is taken away about once a day (an assumption of this book), and its run"
+        " goes on from the last checkpoint: hours and days count that"
     )
     done = of.case.variants - of.variants
-    beside = charts.phrase("; those that you own take {done:whole} variants, and {lasts:duration}")
+    beside = charts.phrase("those that you own take {done:whole} variants, and {lasts:duration}")
     each = where(of.mixed, " for each part", "")
-    return (
-        where(buys, pays, where(of.owns & ~of.mixed, paid, binds))
-        + where(of.mixed, beside, "")
-        + charts.phrase(
-            "; no API trains variants; the study takes {usd:usd}, half a person who waits{each}"
-            " included"
-        )
-    )
+    return first_case([(buys, buy), (alone, use)], rent), [
+        said,
+        first_case(
+            [(buys, whole), (alone, paid)],
+            "a study of days binds nobody for a year",
+        ),
+        where(spot, pauses, ""),
+        where(of.mixed, beside, ""),
+        "no API trains variants",
+        charts.phrase("the study takes {usd:usd}, half a person who waits{each} included"),
+    ]
 
 
-def _rivals(of: StudyWays) -> Any:
-    """What the study costs on the other platforms."""
-    said: Any = ""
+def _rivals(of: StudyWays) -> list[Any]:
+    """What the study costs on the other platforms, and which are left out."""
+    told = []
     for name, cost in of.rivals():
         new = where(of.seen(name), "", " (no published run was on its architecture)")
-        here = name + ": " + charts.say(cost, "usd") + new
-        said = where(name == "", said, where(said == "", here, said + "; " + here))
+        told.append(where(name == "", "", name + ": " + charts.say(cost, "usd") + new))
+    told[0] = where(told[0] == "", "no other platform does it in time", told[0])
+    if of.named is not None:
+        return told
     chip, chips, price = of.unsold
-    wins = charts.phrase("; " + left_out.WINS.format(name="{chip}", contract=left_out.ON_SPOT))
-    told = "; " + left_out.told(left_out.of_trainings()) + where(price > 0, wins, "")
-    return where(said == "", "no other platform does it in time", said) + told
+    wins = charts.phrase(left_out.WINS.format(name="{chip}", contract=left_out.ON_SPOT))
+    return [*told, left_out.told(left_out.of_trainings()), where(price > 0, wins, "")]
 
 
-def _levers(of: StudyWays) -> tuple[Any, Any]:
+def _levers(of: StudyWays) -> tuple[Any, list[Any]]:
     """Levers by what they save here, the best first."""
     usd, rents = of.usd, of.taken["paid"] == RENT
     costs = {name: of.changed[name] for name in LEVERS}
     costs["seller"] = where(rents, costs["seller"], NAN)
-    left = {name: where(1 - cost > 0.005, cost, NAN) for name, cost in costs.items()}
-    first, said = "", ""
+    left = {name: where(1 - cost > WORTH, cost, NAN) for name, cost in costs.items()}
+    first, told = "None of the levers tried makes the study cheaper", list[Any]()
     for _ in LEVERS:
         name, cost = least(left)
         words = first_case([(name == of, it) for of, it in LEVERS.items()], "")
         saved, there = 1 - cost, usd * cost
         here = charts.phrase("{words}: {saved:percent} less, {there:usd}")
-        begins = charts.phrase("First {words}: {saved:percent} less")
-        first = where(name == "", first, where(first == "", begins, first))
-        said = where(name == "", said, where(said == "", here, said + "; " + here))
+        if not told:
+            first = where(name == "", first, charts.phrase("First {words}: {saved:percent} less"))
+        told.append(where(name == "", "", here))
         left = {of: where(name == of, NAN, it) for of, it in left.items()}
-    none = "None of the levers tried makes the study cheaper"
-    return where(first == "", none, first), said
+    return first, told
 
 
 def _turns(of: StudyWays) -> Any:
@@ -504,22 +559,62 @@ def _footprint(of: StudyWays, where_: Any) -> tuple[Any, Any]:
     return drawn, carbon
 
 
-def _questions(of: StudyWays) -> dict[int, Any]:
-    """The commands that put the reader's own study to the chapters, by step."""
-    case, chip, width = of.case, of.taken["chip"], of.taken["width"]
-    contract, buys = of.taken["contract"], of.weighed.bought > 0
-    days, hours = maximum(of.deadline_days, 0.5), of.weighed.study.hours.total
-    paid = where(buys, "-p paid=own", charts.phrase('-p paid=rent -p contract="{contract}"'))
-    study = charts.phrase(
-        'scaleright run ablation_cost -p model="{case.proxy_model}" -p tokens={case.tokens:typed}'
-        " -p variants={case.variants:typed} -p seeds={case.seeds:typed}"
-        " -p budget_usd={case.budget_usd:typed} -p deadline_days={days:typed}"
-        ' -p accelerator="{chip}" -p run_on="{width}" {paid} -p idle={of.idle:typed}'
-    )
-    planet = charts.phrase(
-        'scaleright run sustainability -p task=training -p accelerator="{chip}"'
-        ' -p chip_hours={hours:typed} -p utilization=1 -p place="{case.region}"'
-    )
+def _asked(of: StudyWays) -> dict[int, list[Question]]:
+    """The questions to the chapters that take all of it, by step: to that on studies, and to that
+    on energy.
+    """
+    case, taken, on, days = of.case, of.taken, of.weighed.study, maximum(of.deadline_days, 0.5)
+    rents, alone = taken["paid"] == RENT, of.there & ~of.mixed
+    there = alone & of.likewise & (case.tokens <= LARGEST_TOKENS) & (days <= of.deadline_days)
+    study = {
+        "model": case.proxy_model,
+        "tokens": case.tokens,
+        "variants": case.variants,
+        "seeds": case.seeds,
+        "tuning": case.tuning,
+        "budget_usd": minimum(case.budget_usd, LARGEST_USD),
+        "deadline_days": days,
+        "accelerator": taken["chip"],
+        "run_on": taken["width"],
+        "paid": where(rents, "rent", "own"),
+        "contract": taken["contract"],
+        "idle": of.idle,
+    }
+
+    def asked(figures: Mapping[str, Any], **change: Any) -> Question:
+        return Question("ablation_cost", study | change, figures, there)
+
+    (low, high), drawn = (end / of.usd * on.usd for end in of.span), _footprint(of, case.region)
+    planet = {
+        "task": "training",
+        "accelerator": taken["chip"],
+        "chip_hours": on.hours.total,
+        "utilization": 1.0,
+        "place": case.region,
+    }
+    figures = {"made.energy.watt_hours": drawn[0], "made.carbon.total": drawn[1]}
+    levers = {name: {"study.usd": of.changed[name] * on.usd} for name in LEVERS}
+    saves = {name: there & rents & (1 - of.changed[name] > WORTH) for name in LEVERS}
+    idle = 1 - (1 - CHANGES["idle"]["idle"]) * (1 - of.idle) / (1 - USUAL["idle"])
+    changes = {**CHANGES, "idle": {"idle": idle}}
+    return {
+        1: [asked({"study.run_hours": on.run_hours})],
+        2: [asked({"study.usd": on.usd})],
+        3: [asked({"decision.right": of.decision.right})],
+        4: [asked({"study.chips": on.chips})],
+        5: [asked({"study.places": on.places})],
+        6: [replace(asked(levers[of], **changes[of]), there=saves[of]) for of in LEVERS],
+        7: [asked({"span.low_usd": low, "span.high_usd": high})],
+        8: [Question("sustainability", planet, figures, alone)],
+        9: [asked({"mine.quickest": of.quickest_days})],
+    }
+
+
+def _questions(of: StudyWays, asked: Mapping[int, Sequence[Question]]) -> dict[int, Any]:
+    """The commands that put the reader's own study to the chapters, by step; where none takes it,
+    that which plans it.
+    """
+    case = of.case
     whole = charts.phrase(
         'scaleright plan -p work=study -p model="{case.proxy_model}" -p tokens={case.tokens:typed}'
         " -p variants={case.variants:typed} -p seeds={case.seeds:typed}"
@@ -528,6 +623,5 @@ def _questions(of: StudyWays) -> dict[int, Any]:
     )
     owned = charts.phrase(' -p owned="{case.owned}" -p owned_chips={case.owned_chips:typed}')
     whole = whole + where((case.owned != NONE) & (case.owned_chips > 0), owned, "")
-    taken = of.there & ~of.owns & (case.tokens <= LARGEST_TOKENS) & (days <= of.deadline_days)
-    study, planet = where(taken, study, whole), where(of.there & ~of.mixed, planet, whole)
+    study, planet = (where(it.there, it.command, whole) for it in (asked[1][0], asked[8][0]))
     return dict.fromkeys(range(1, 10), study) | {8: planet}

@@ -1,4 +1,4 @@
-"""The plan of a training run: nine steps, from the chapters on pretraining, scaling laws and
+"""The plan of a fine-tuning or a post-training: nine steps, from the chapters on post-training and
 footprints.
 """
 
@@ -18,13 +18,12 @@ from scaleright.chapters.plan.limits import (
     basis,
     buys,
     costs,
-    flop_of,
     least_first,
     limits_of,
     measured,
     more,
     named_run,
-    of_training,
+    of_tuning,
     owns,
     pick,
     platforms_of,
@@ -36,12 +35,10 @@ from scaleright.chapters.plan.limits import (
     unmet,
     within,
 )
-from scaleright.chapters.plan.training_steps import STEPS
-from scaleright.chapters.plan.tuning_steps import STEPS as TUNING_STEPS
-from scaleright.chapters.plan.tuning_steps import work_of
+from scaleright.chapters.plan.tuning_steps import STEPS, work_of
 from scaleright.decisions.build_buy import arrives, bought_as
-from scaleright.decisions.plan_parts import Broken, Part, Relaxation, chance, count, in_words, many
-from scaleright.decisions.plan_runs import BUY, SPOT, USUAL, Runs, Ways, early, runs_of
+from scaleright.decisions.plan_parts import Broken, Part, Relaxation, chance, in_words, many
+from scaleright.decisions.plan_runs import BUY, SPOT, USUAL, Ways, early
 from scaleright.decisions.plan_tuning import Tunings
 from scaleright.decisions.plan_workload import LEAVES, STAYS, Workload
 from scaleright.formulas import search
@@ -56,37 +53,23 @@ Tried = tuple[Workload, list[Any], Ways, np.ndarray, int | None]
 
 
 @search
-def plan_training(of: Workload) -> Part:
-    """The plan of a training run: on the number of chips and with the batch that the chapter on how
-    many chips advises, as the chapter on what a run costs has it.
-    """
-    name, tokens, work = _asked(of)
-    tried = [_tried(asked, name, tokens, terms) for asked, terms in _attempts(of)]
+def plan_tuning(of: Workload) -> Part:
+    """The plan of a model that is fine-tuned or post-trained."""
+    work = work_of(Tunings.of(of, "rent", USUAL["contract"]))
+    tried = [_tried(asked, terms) for asked, terms in _attempts(of)]
     if (least := _least(tried)) is not None:
         asked, every, ways, _, place = least
-        if of.tunes:
-            return _part(_tuned(asked, name, tokens, every[0], ways, place), work, of)
-        return _part(_found(asked, name, tokens, every[0], ways, place), work, of)
+        return _part(_found(asked, every[0], ways, place), work, of)
     asked, every, ways, allowed, _ = tried[-1]
     limits = within(ways, replace(asked, deadline_chance=0.5)) & allowed
     if limits.any():
         return _unsure(asked, work, ways, limits)
-    part = of_training(asked, work, every, ways, allowed)
-    broken = _holding(asked, name, tokens, part.broken)
-    broken = broken and _lifted(of, name, tokens, broken)
+    part = of_tuning(asked, work, every, ways, allowed)
+    broken = _holding(asked, part.broken)
+    broken = broken and _lifted(of, broken)
     if broken and (change := _unmeasured(asked, ways)) is not None:
         broken = replace(broken, relaxations=[*broken.relaxations, change])
     return replace(part, broken=broken)
-
-
-def _asked(of: Workload) -> tuple[str, float, str]:
-    """The model, the tokens that it is trained on, and what is done in words."""
-    if of.tunes:
-        runs = Tunings.of(of, "rent", USUAL["contract"])
-        return runs.values["model"], float(of.tokens or 0.0), work_of(runs)
-    name = of.model or USUAL_MODEL
-    tokens = of.tokens or compute_optimal_tokens(name)
-    return name, tokens, f"Train {name} on {count(tokens)} tokens"
 
 
 def _least(tried: Sequence[Tried]) -> Any:
@@ -99,22 +82,22 @@ def _least(tried: Sequence[Tried]) -> Any:
     return min(done, key=lambda of: float(costs(of[2], of[0])[of[4]]), default=None)
 
 
-def _lifted(of: Workload, name: str, tokens: float, broken: Broken) -> Broken:
+def _lifted(of: Workload, broken: Broken) -> Broken:
     """With the restrictions without which the run keeps its limits, and what that gives."""
     found = [*broken.relaxations]
-    for change, words in (*LIFTED, *(OF_TUNING if of.tunes else ())):
+    for change, words in (*LIFTED, *OF_TUNING):
         other = replace(of, **change)
         if other == of:
             continue
-        if said := _cheapest(other, name, tokens):
+        if said := _cheapest(other):
             ((parameter, value),) = change.items()
             found.append(Relaxation(f"{words}: {said}", parameter, value, 1.0))
     return replace(broken, relaxations=least_first(found))
 
 
-def _cheapest(of: Workload, name: str, tokens: float) -> str:
+def _cheapest(of: Workload) -> str:
     """The run that is taken and what has to be paid for it, in words; empty where there is none."""
-    tried = [_tried(asked, name, tokens, terms) for asked, terms in _attempts(of)]
+    tried = [_tried(asked, terms) for asked, terms in _attempts(of)]
     if (least := _least(tried)) is None:
         return ""
     _, _, ways, _, place = least
@@ -133,20 +116,19 @@ def _unmeasured(of: Workload, ways: Ways) -> Relaxation | None:
     return Relaxation(says, "accelerator", ways.rows[place]["accelerator"], 1.0)
 
 
-def _holding(of: Workload, name: str, tokens: float, broken: Broken | None) -> Broken | None:
+def _holding(of: Workload, broken: Broken | None) -> Broken | None:
     """Changes that keep the deadline as surely as is asked, or say that they are half sure."""
     if broken is None or not of.deadline_days:
         return broken
 
     def holds(change: Relaxation) -> bool:
         other = replace(of, **{change.parameter: change.value, **change.also})
-        there = other.tokens or tokens
-        tried = (_tried(asked, name, there, terms) for asked, terms in _attempts(other))
+        tried = (_tried(asked, terms) for asked, terms in _attempts(other))
         return any(place is not None for *_, place in tried)
 
     changes = []
     for change in broken.relaxations:
-        if change.parameter != "precision" and not holds(change):
+        if not holds(change):
             changes.append(
                 replace(
                     change,
@@ -159,16 +141,11 @@ def _holding(of: Workload, name: str, tokens: float, broken: Broken | None) -> B
     return replace(broken, relaxations=changes)
 
 
-def _tried(of: Workload, name: str, tokens: float, terms: tuple[tuple[str, str], ...]) -> Tried:
+def _tried(of: Workload, terms: tuple[tuple[str, str], ...]) -> Tried:
     """What is asked; the runs of each way to pay; all of them beside each other, which of them
     somebody sells, and the place of the one that is taken, None where none is within the limits.
     """
-    every = [
-        Tunings.of(of, paid, contract)
-        if of.tunes
-        else runs_of(name, tokens, paid, of.precision, contract, of.tuning)
-        for paid, contract in terms
-    ]
+    every = [Tunings.of(of, paid, contract) for paid, contract in terms]
     ways = Ways.together([runs.every(_keeps(of)) for runs in every])
     allowed = measured(ways, sold(ways, of.data == STAYS))
     sure = surely(of, ways)
@@ -205,7 +182,7 @@ def _unsure(of: Workload, work: str, ways: Ways, limits: np.ndarray) -> Part:
         says,
         f"no cluster that is offered keeps {limits_of(of)} so surely.",
         helps,
-        basis(of),
+        basis(),
         usd=float(ways.usd[least if least is not None else quickest]),
     )
 
@@ -222,25 +199,10 @@ def _attempts(of: Workload) -> Iterator[tuple[Workload, tuple[tuple[str, str], .
     yield of, ((BUY, usual),) if of.data == STAYS else rented
 
 
-def _found(of: Workload, name: str, tokens: float, runs: Runs, ways: Ways, place: int) -> Found:
+def _found(of: Workload, runs: Tunings, ways: Ways, place: int) -> Found:
     """What a plan rests on that takes the run at a place."""
     taken = runs.taken(ways.rows[place])
-    run = taken.run
-    wanted = {"usd": run.usd, "days": run.days, "hours": run.hours.total, "mfu": run.step.mfu}
-    wanted |= {"hour_usd": run.hour.total, "layout": run.step.layout, "total_usd": run.cost.total}
-    # the ends of what this plan pays, where the chapter bills owned hours with their purchase
-    part = float(ways.usd[place] / ways.billed[place])
-    wanted |= {"low": taken.low * part, "high": taken.high * part, "age": run.hour.rented.age}
-    wanted |= {"billed_low": taken.low, "billed_high": taken.high}
-    wanted |= {"experiments_usd": run.cost.experiments_usd, "people_usd": run.cost.people_usd}
-    wanted |= {"counted": run.hour.rented.counted, "waiting": _waiting(run)}
-    return Found(of, name, tokens, runs, ways, place, taken, taken.at(wanted))
-
-
-def _tuned(of: Workload, name: str, tokens: float, runs: Any, ways: Ways, place: int) -> Found:
-    """The same of a model that is fine-tuned or post-trained."""
-    taken = runs.taken(ways.rows[place])
-    return Found(of, name, tokens, runs, ways, place, taken, taken.figures())
+    return Found(of, runs.values["model"], runs, ways, place, taken, taken.figures())
 
 
 @search
@@ -253,12 +215,6 @@ def compute_optimal_tokens(name: str) -> float:
     law = laws.fit(laws.points())
     size = float(parameters(model(name)).total)
     return figure(float(laws.compute_optimal_tokens(size, **law.terms)), 2)
-
-
-def _waiting(run: Any) -> Any:
-    """Share of the step that chips wait, for each other and in the pipeline [1]."""
-    parts = run.step.parts
-    return (parts["communication_s"] + parts["bubble_s"]) / sum(parts.values())
 
 
 def _keeps(of: Workload) -> Any:
@@ -293,20 +249,19 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
         spread = float(found.ways.spread[found.place])
         kept = float(normal_cdf(early(now["days"], spread, of.deadline_days, buys(of))))
         sure = f"{in_words(kept)} to be done in {of.deadline_days:g} days ({chance(kept)}); {sure}"
-    if of.tunes and not found.ways.seen[found.place]:
+    if not found.ways.seen[found.place]:
         sure += "; no run on this architecture was fitted, so that its own error is not known"
-    what = "work" if of.tunes else flop_of(found)
     because = (
-        f"of {many(platforms_of(found), 'platform')}, the {chip} does the {what} for least within"
+        f"of {many(platforms_of(found), 'platform')}, the {chip} does the work for least within"
         f" {limits_of(of)}"
     )
     if found.ways.bought[found.place]:
-        rented = _cheapest(replace(of, data=LEAVES), found.name, found.tokens)
+        rented = _cheapest(replace(of, data=LEAVES))
         because += f"; if the data might leave, {rented}" if rented else ""
     if owns(workload) and not owns(of):
         mine = f"{workload.owned_chips:,} {workload.owned}"
         because += f"; the {mine} that you own would not, or not for less"
-    steps = tuple(step(found) for step in (TUNING_STEPS if of.tunes else STEPS))
+    steps = tuple(step(found) for step in STEPS)
     decision, number, cost = _said(found)
     if (people := now.get("labels_usd", 0.0)) > 0:
         number += f", and {usd(people)} of people's labels"
@@ -327,7 +282,7 @@ def _part(found: Found, work: str, workload: Workload) -> Part:
             "bought_chips": int(found.ways.bought[found.place]),
             "accelerator": chip,
         }
-        | {name: row[name] for name in ("batch", "tokens", "contract") if name in row},
+        | {"contract": row["contract"]},
     )
 
 

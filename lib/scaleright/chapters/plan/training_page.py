@@ -1,17 +1,32 @@
 """What the chapter `plan` shows of a training run of the reader's own."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Self
+from types import SimpleNamespace
+from typing import Any
 
 from scaleright import charts, footprint
 from scaleright import scaling_laws as laws
 from scaleright.catalog import model
-from scaleright.chapters.plan.limits import SURE
-from scaleright.chapters.plan.model import NOT_REACHED
-from scaleright.chapters.plan.page import NAN, TRAINING, OwnPlan, weighed
+from scaleright.chapters.plan.limits import SURE, nowhere, rounded
+from scaleright.chapters.plan.page import (
+    NAN,
+    TRAINING,
+    Change,
+    OwnPlan,
+    reached,
+    weighed,
+)
+from scaleright.chapters.plan.training import USUAL_MODEL, compute_optimal_tokens
 from scaleright.chapters.plan.training_steps import HOW
+from scaleright.chapters.plan.training_taken import (
+    WORTH,
+    Taken,
+    footprint_of,
+    levers_of,
+    parameters_of,
+    project_of,
+    questions,
+)
 from scaleright.chapters.plan.training_ways import (
     BUY,
     DEADLINES,
@@ -19,117 +34,137 @@ from scaleright.chapters.plan.training_ways import (
     NONE,
     ON_SPOT,
     OWN,
-    PAID,
     RENT,
-    Change,
     Place,
+    Relief,
     TrainingWays,
     grid_of_page,
     layout_of,
     platforms,
 )
-from scaleright.costs.break_even import compute_usd, usd_per_hour_to_win
-from scaleright.costs.cluster_grid import MODELS
+from scaleright.costs.break_even import usd_per_hour_to_win
+from scaleright.costs.cluster_grid import MODELS, Grid
 from scaleright.costs.ownership import REGIONS
-from scaleright.costs.platform_terms import rents
-from scaleright.costs.pretraining import people_usd, pretraining_usd, project
-from scaleright.costs.pretraining_run import Doubts, Run
 from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions import left_out
 from scaleright.decisions.build_buy import arrival_days, arrives, bought_as
-from scaleright.decisions.cluster_efficiency import Plan, Setting, ends_of_batches
-from scaleright.decisions.plan_parts import in_words
-from scaleright.decisions.plan_runs import USUAL, PaidRun, early, waiting_share
-from scaleright.decisions.plan_workload import IN_REGION, STAYS
+from scaleright.decisions.cluster_efficiency import ends_of_batches
+from scaleright.decisions.plan_parts import FREE, in_words, limited, percent
+from scaleright.decisions.plan_runs import NEAR, SPOT, USUAL, early, waiting_share
+from scaleright.decisions.plan_workload import IN_REGION, LEAVES, STAYS, Workload
 from scaleright.decisions.two_chips import errors_in_common, spread_apart
-from scaleright.decisions.unlisted_runs import seconds_of_page, unlisted_hours, untested
-from scaleright.footprint import Footprint, Machine
+from scaleright.decisions.unlisted_runs import unlisted_hours, untested
+from scaleright.formulas import search
 from scaleright.information import expected_loss, probability_cheaper, spread_between
-from scaleright.market import BEST, matmul_chips
+from scaleright.market import BEST
 from scaleright.ops import (
     exp,
     first_case,
     item,
     log,
     maximum,
-    minimum,
     normal_cdf,
     normal_quantile,
     where,
 )
-from scaleright.quantity import at, choose, least, look_up
-from scaleright.training.layout import usual_sequence
+from scaleright.quantity import choose, given, least, look_up
+from scaleright.training.layout import USUAL_FORMAT, training_format
 from scaleright.transformer import training_flop
-from scaleright.transformer.parameters import active_parameters, parameters
+from scaleright.transformer.parameters import active_parameters
 
 DAY_S = 86_400.0
 BARS = {RENT: "rent", ON_SPOT: "rent on spot", BUY: "buy for it", OWN: "use what you own"}
 """Ways to pay for chips, as bars are called."""
 
 
-@dataclass(frozen=True)
-class Taken:
-    """The run that is taken, or the one that comes nearest.
-
-    place : which it is; spot, own, buys : how its chips are paid
-    setting, plan, run, paid : what it is
-    low, high : the ends of what it costs, nine of ten [USD]
-    swings : what its chapter has it cost with each doubt at either end [USD]
-    """
-
-    place: Place
-    spot: Any
-    own: Any
-    buys: Any
-    setting: Setting
-    plan: Plan
-    run: Run
-    paid: PaidRun
-    low: Any
-    high: Any
-    swings: Mapping[str, tuple[Any, Any]]
-
-    @classmethod
-    def of(cls, ways: TrainingWays) -> Self:
-        """That of the ways of a case."""
-        place = ways.taken
-        own, buys = place.paid == PAID.index(OWN), place.paid == PAID.index(BUY)
-        setting = place.setting(ways.case, ways.grid, ways.precision)
-        plan = setting.plan(place.way)
-        paid, doubts = PaidRun.of(setting, plan, buys), Doubts.of(plan.run, TYPICAL)
-        moving = setting.plan(place.way, **doubts.free).run
-        spread, part = doubts.spread(moving), paid.usd / paid.billed
-        usual = {"price": 1.0, "pace": 1.0, "luck": "usual"}
-        swings = {}
-        for (name, ends), free in zip(doubts.ends.items(), usual, strict=True):
-            pair = (at(moving.usd, **usual | {free: end}) for end in (ends.low, ends.high))
-            one, other = pair
-            swings[name] = minimum(one, other), maximum(one, other)
-        low, high = spread.low_usd * part, spread.high_usd * part
-        rest = setting, plan, plan.run, paid, low, high, swings
-        return cls(place, place.spot, own, buys, *rest)
-
-
 def choices(case: Any) -> TrainingWays:
     """Every way to train the model of a case of quantities."""
-    from types import SimpleNamespace
-
-    asked = SimpleNamespace(**vars(weighed(case, TRAINING)) | {"model": case.trained_model})
+    more = {"model": case.trained_model, "tuning": TYPICAL, "precision": USUAL_FORMAT}
+    asked = SimpleNamespace(**vars(weighed(case, TRAINING)) | more)
     return TrainingWays.of(asked, grid_of_page(MODELS))
 
 
-def own_plan(case: Any, ways: TrainingWays) -> OwnPlan:
-    """The plan of the reader's own training run."""
+@search
+def asked_plan(of: Workload) -> OwnPlan:
+    """The plan of the training run of a workload."""
+    ways = asked_ways(of)
+    return own_plan(ways.case, ways, nowhere(of))
+
+
+@search
+def asked_ways(of: Workload) -> TrainingWays:
+    """Every way to train the model of a workload."""
+    name = of.model or USUAL_MODEL
+    follow = {
+        "model": name,
+        "tokens": of.tokens or compute_optimal_tokens(name),
+        "trained_on": of.accelerator or BEST,
+        "deadline_chance": of.deadline_chance,
+        "data": of.data,
+        "region": of.region,
+        "owned": of.owned or NONE,
+        "owned_chips": of.owned_chips,
+    }
+    limits = {"deadline_days": of.deadline_days, "budget_usd": of.budget_usd}
+    follow |= {name: it for name, it in limits.items() if it}
+    fixed = dict.fromkeys(limits, FREE) | {"tuning": of.tuning, "precision": of.precision}
+    case = fixed | {name: given(name, it) for name, it in follow.items()} | {"weighed": True}
+    formats = {training_format(model(name), of.precision), FP8}
+    grid = Grid.of([name], {name: formats} if of.tuning == TYPICAL else formats)
+    return TrainingWays.of(SimpleNamespace(**case), grid)
+
+
+def own_plan(case: Any, ways: TrainingWays, otherwise: Any = "") -> OwnPlan:
+    """The plan of the reader's own training run; otherwise : why there is no run at all."""
     case, of, there = ways.case, Taken.of(ways), ways.there
-    place, paid = of.place, of.paid
-    limits = charts.phrase("{case.deadline_days:days} and {case.budget_usd:usd}")
-    many = _platforms(ways, of)
-    flop = _flop(case)
+    place, paid, limits = of.place, of.paid, _limits(case)
+    asked = questions(ways, of)
+    broken, changes = _broken(ways), _helps(ways)
+    kept = charts.phrase("No cluster that is offered keeps {limits}")
+    unkept = kept + where(ways.unsure, " so surely.", ".")
+    none = charts.phrase(
+        "No run of {case.model} on {case.trained_on} is possible so: no layout of it fits, or"
+        " nobody sells the chip. Leave the accelerator open, or let the data leave."
+    )
+    return OwnPlan(
+        made=case.model,
+        chip=place.chip,
+        bought=where(of.buys & there, paid.bought, 0.0),
+        work=charts.phrase("Train {case.model} on {case.tokens:count} tokens"),
+        per=where(of.buys & there, "to buy them", "for the run"),
+        met=there,
+        there=ways.sold,
+        otherwise=otherwise or none,
+        bars=_bars(ways),
+        decision=where(there, _decision(of), "This cannot be done as asked"),
+        usd=where(ways.sold, paid.cash, 0.0),
+        because=where(there, _because(ways, of, limits), unkept),
+        sure=where(there, _sure(case, of), SURE[0].upper() + SURE[1:] + "."),
+        breaks=broken,
+        changes=_changes(ways),
+        asked=asked,
+        figures=_figures(ways, of),
+        helps=where(
+            there,
+            "Nothing has to give.",
+            charts.phrase("What breaks: {broken}. What would help: {changes}."),
+        ),
+        steps=_steps(ways, of),
+        questions={
+            number: where(there, told[0].command, "scaleright plan -p work=train")
+            for number, told in (asked | {6: asked[1]}).items()
+        },
+    )
+
+
+def _because(ways: TrainingWays, of: Taken, limits: Any) -> Any:
+    """Why that run, in sentences; limits : what binds it, in words."""
+    case, place, paid, many, flop = ways.case, of.place, of.paid, _platforms(ways, of), _flop(ways)
     because = charts.phrase(
         "Of {many:whole platforms}, the {place.chip} does the {flop:si FLOP} for least within"
         " {limits}"
     )
-    leaving = ways.place("leaves")
+    leaving = ways.lifted("leaves")
     rented, instead = _named(leaving), ways.figure("cash", leaving)
     leaves = charts.phrase("; if the data might leave, {rented} for {instead:usd}")
     because = because + where(of.buys & leaving.there, leaves, "")
@@ -143,47 +178,48 @@ def own_plan(case: Any, ways: TrainingWays) -> OwnPlan:
     )
     later = arrives()
     wait = charts.phrase(" Their wait is counted in the deadline: {later}.")
-    because = because + where(mine, owned, "") + "." + where(of.buys, worn + wait, "")
-    broken, changes = _broken(ways, limits), _helps(ways)
-    kept = charts.phrase("No cluster that is offered keeps {limits}")
-    unkept = kept + where(ways.unsure, " so surely.", ".")
-    nowhere = charts.phrase(
-        "No run of {case.model} on {case.trained_on} is possible so: no layout of it fits, or"
-        " nobody sells the chip. Leave the accelerator open, or let the data leave."
-    )
-    return OwnPlan(
-        made=case.model,
-        chip=place.chip,
-        bought=where(of.buys & there, paid.bought, 0.0),
-        work=charts.phrase("Train {case.model} on {case.tokens:count} tokens"),
-        per=where(of.buys & there, "to buy them", "for the run"),
-        met=there,
-        there=ways.sold,
-        otherwise=nowhere,
-        bars=_bars(ways),
-        decision=where(there, _decision(of), "This cannot be done as asked"),
-        usd=where(ways.sold, paid.cash, 0.0),
-        because=where(there, because, unkept),
-        sure=where(there, _sure(case, of), SURE[0].upper() + SURE[1:] + "."),
-        helps=where(
-            there,
-            "Nothing has to give.",
-            charts.phrase("What breaks: {broken}. What would help: {changes}."),
-        ),
-        steps=_steps(ways, of),
-        questions=_questions(ways, of),
-    )
+    from_then = charts.phrase(" The days count from then: {later}.")
+    wait = wait if limited(case.deadline_days) else from_then
+    return because + where(mine, owned, "") + "." + where(of.buys, worn + wait, "")
 
 
-def _flop(case: Any) -> Any:
-    size = {name: float(active_parameters(model(name)).total) for name in MODELS}
-    return training_flop(look_up(size, case.model), case.tokens)
+def _limits(case: Any) -> Any:
+    """What binds the run, in words."""
+    time, money = charts.phrase("{case.deadline_days:days}"), charts.phrase("{case.budget_usd:usd}")
+    if limited(case.deadline_days) and limited(case.budget_usd):
+        return time + " and " + money
+    if limited(case.deadline_days) or limited(case.budget_usd):
+        return time if limited(case.deadline_days) else money
+    return "no limit of time or money"
+
+
+def _figures(ways: TrainingWays, of: Taken) -> dict[str, Any]:
+    """What a machine reads of the run."""
+    contract = where(of.spot, SPOT, USUAL["contract"])
+    return {
+        "usd": of.paid.usd,
+        "cash_usd": of.paid.cash,
+        "low_usd": of.low,
+        "high_usd": of.high,
+        "days": of.paid.days,
+        "chips": of.place.chips,
+        "bought_chips": where(of.buys, of.paid.bought, 0.0),
+        "accelerator": of.place.chip,
+        "batch": of.place.batch,
+        "tokens": ways.case.tokens * of.plan.more,
+        "contract": contract,
+    }
+
+
+def _flop(ways: TrainingWays) -> Any:
+    size = {name: float(active_parameters(model(name)).total) for name in ways.models}
+    return training_flop(look_up(size, ways.case.model), ways.case.tokens)
 
 
 def _platforms(ways: TrainingWays, of: Taken) -> Any:
     """How many platforms run it at all, of those that are compared."""
     rented, sold = (
-        look_up({name: ways.many(name, sold=it) for name in MODELS}, ways.case.model)
+        look_up({name: ways.many(name, sold=it) for name in ways.models}, ways.case.model)
         for it in (False, True)
     )
     alone = of.own | (ways.case.trained_on != BEST)
@@ -237,14 +273,17 @@ def _sure(case: Any, of: Taken) -> Any:
         ],
         "It could go either way",
     )
-    return charts.phrase(
-        "{first} to be done in {case.deadline_days:days} ({time:chance}); {pays} to stay within"
-        " {case.budget_usd:usd} ({budget:chance}). Nine of ten such runs would cost {low:usd} to"
-        " {high:usd}, by how far published runs were from the model."
+    kept = charts.phrase("{first} to be done in {case.deadline_days:days} ({time:chance})")
+    within = charts.phrase("{pays} to stay within {case.budget_usd:usd} ({budget:chance})")
+    told = [kept] * limited(case.deadline_days) + [within] * limited(case.budget_usd)
+    begins = reduce(lambda one, more: one + "; " + more, told) + ". " if told else ""
+    return begins + charts.phrase(
+        "Nine of ten such runs would cost {low:usd} to {high:usd}, by how far published runs were"
+        " from the model."
     )
 
 
-def _broken(ways: TrainingWays, limits: Any) -> Any:
+def _broken(ways: TrainingWays) -> Any:
     """Which limit breaks, and by how much."""
     case, buys, later = ways.case, ways.case.data == STAYS, arrives()
     quick, cheap, soon = (ways.place(of) for of in ("all_days", "all_cash", "soon_cash"))
@@ -292,15 +331,56 @@ def _helps(ways: TrainingWays) -> Any:
         here = first_case([(name == of, words) for of, words in told.items()], "")
         said = where(share >= 0, where(said == "", here, said + "; or " + here), said)
         shares = {of: where(name == of, NAN, it) for of, it in shares.items()}
-    place = ways.place("unseen")
-    named, usd = _named(place), ways.figure("cash", place)
-    unseen = charts.phrase("trust a speed that no published run has shown: {named} for {usd:usd}")
-    some = place.there & (ways.case.trained_on == BEST) & ~ways.unsure
+    unseen, some, _ = _unseen(ways)
     said = where(some, where(said == "", unseen, said + "; or " + unseen), said)
     return where(said == "", "nothing that was tried", said)
 
 
-def _told(name: str, change: Change, ways: TrainingWays) -> Any:
+PARAMETERS = {
+    "budget": "budget_usd",
+    "chance": "deadline_chance",
+    "both": "deadline_days",
+    "deadline": "deadline_days",
+    "later": "deadline_days",
+}
+"""What of a workload the changes change that are not called as it is."""
+
+
+def _changes(ways: TrainingWays) -> dict[str, Change]:
+    """All changes that would help, as a command tells them."""
+    case, found, values = ways.case, {}, {"accelerator": None, "data": LEAVES, "precision": FP8}
+    for name, of in ways.changes().items():
+        also = {"deadline_chance": where(of.holds, NAN, 0.5)}
+        if name == "both":
+            also["budget_usd"] = maximum(
+                rounded(ways.figure("cash", of.place), up=True), case.budget_usd
+            )
+        parameter = PARAMETERS.get(name, name)
+        if name in {"both", "deadline", "later", "chance"} and not limited(case.deadline_days):
+            continue
+        if name in {"both", "budget"} and not limited(case.budget_usd):
+            continue
+        found[name] = Change(
+            _told(name, of, ways),
+            of.share,
+            of.share >= 0,
+            values.get(name, of.value),
+            parameter,
+            also,
+        )
+    says, there, chip = _unseen(ways)
+    return found | {"unseen": Change(says, 1.0, there, chip, "accelerator")}
+
+
+def _unseen(ways: TrainingWays) -> tuple[Any, Any, Any]:
+    """A chip that would help, but no published run was on: in words, whether it would, which."""
+    place = ways.place("unseen")
+    named, usd = _named(place), ways.figure("cash", place)
+    says = charts.phrase("trust a speed that no published run has shown: {named} for {usd:usd}")
+    return says, place.there & (ways.case.trained_on == BEST) & ~ways.unsure, place.chip
+
+
+def _told(name: str, change: Relief, ways: TrainingWays) -> Any:
     """A change in words."""
     case, place, value = ways.case, _named(change.place), change.value
     cash, asked = ways.figure("cash", change.place), case.deadline_chance
@@ -338,22 +418,12 @@ def _steps(ways: TrainingWays, of: Taken) -> dict[int, tuple[Any, Any]]:
         _change,
     )
     found = (make(ways, of) for make in makers)
-    return {
-        number: (
-            where(ways.there, do, NOT_REACHED),
-            where(ways.there, why, "the limits break before it"),
-        )
-        for number, (do, why) in enumerate(found, 1)
-    }
+    return reached(ways.there, dict(enumerate(found, 1)))
 
 
-def _parameters(case: Any) -> Any:
-    return look_up({name: float(parameters(model(name)).total) for name in MODELS}, case.model)
-
-
-def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     case, plan, place = ways.case, of.plan, of.place
-    hours, mfu, flop, size = of.run.hours.total, of.run.step.mfu, _flop(case), _parameters(case)
+    hours, mfu, flop, size = of.run.hours.total, of.run.step.mfu, _flop(ways), parameters_of(ways)
     each, more, read, batch = (
         case.tokens / size,
         plan.more - 1,
@@ -367,20 +437,23 @@ def _demand(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
             "The run takes {hours:whole} chip-hours of {place.chip}: {flop:si FLOP} at"
             " {mfu:percent} of the peak in the fastest layout, and what real runs take beyond it."
         ),
-        charts.phrase(
-            "{size:count} parameters and {case.tokens:count} tokens, {each:whole} tokens a"
-            " parameter; batches of {batch} tokens take {more:percent} more tokens than small ones"
-            " to the same loss, {read:count} in all; published laws say {between}"
-        ),
+        [
+            charts.phrase(
+                "{size:count} parameters and {case.tokens:count} tokens, {each:whole} tokens a"
+                " parameter"
+            ),
+            charts.phrase(
+                "batches of {batch} tokens take {more:percent} more tokens than small ones to the"
+                " same loss, {read:count} in all; published laws say {between}"
+            ),
+            "tokens that you have in text of your own; what they cost to collect is not counted",
+        ],
     )
 
 
-def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     case, run, lasts, later = ways.case, of.run, of.paid.days * DAY_S, arrives()
-    hour, usd, usual = run.hour.rented, run.hour.total, project()
-    people = people_usd(usual["person_years"], usual["pay_usd_per_year"])
-    parts = {"experiments": usual["experiments"], "people_usd": people}
-    cost = pretraining_usd(**run.hours.parts(), **run.hour.at(1.0), **parts)
+    hour, usd, cost = run.hour.rented, run.hour.total, project_of(of)
     region = case.region
     rent = charts.phrase("by the hour at {usd:usd} each ({hour.counted}), in {region}.")
     own = charts.phrase("Use chips of your own, which cost {usd:usd} an hour, in {region}.")
@@ -391,10 +464,11 @@ def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     usual_run = ways.least[RENT]
     dear, slow = ways.figure("usd", usual_run), ways.figure("days", usual_run) * DAY_S
     named = _named(usual_run)
+    limits = _limits(case)
     beside = where(
         usual_run.there,
         charts.phrase("on demand {named} would cost {dear:usd} and take {slow:duration}"),
-        "on demand none keeps the limits",
+        charts.phrase("on demand none keeps {limits}"),
     )
     spot = charts.phrase(
         "a server on spot is taken away about once a day (an assumption of this book), and the run"
@@ -414,25 +488,29 @@ def _supply(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     )
     rented = ~(of.own | of.buys)
     tight = rented & (case.deadline_days < arrival_days(0.0))
-    why = why + where(tight, charts.phrase("; buying them is left out, {later}"), "")
-    signs = "; take a seller that signs for the region, which no table of prices states"
-    why = why + where((case.data == IN_REGION), signs, "")
+    signs = "take a seller that signs for the region, which no table of prices states"
     tries, pay, whole, age = cost.experiments_usd, cost.people_usd, cost.total, hour.age
-    return says, why + charts.phrase(
-        "; experiments before the run would add {tries:usd}, people {pay:usd}: the whole project"
-        " {whole:usd}; prices of {age}"
-    )
+    return says, [
+        why,
+        where(tight, charts.phrase("buying them is left out, {later}"), ""),
+        where(case.data == IN_REGION, signs, ""),
+        charts.phrase(
+            "experiments before the run would add {tries:usd}, people {pay:usd}: the whole project"
+            " {whole:usd}"
+        ),
+        charts.phrase("prices of {age}"),
+    ]
 
 
-def _size(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
-    case, law, size = ways.case, laws.fit(laws.points()), _parameters(ways.case)
+def _size(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
+    case, law, size = ways.case, laws.fit(laws.points()), parameters_of(ways)
     flop = training_flop(size, case.tokens)
     best = laws.compute_optimal_parameters(flop, **law.terms)
     ideal = laws.tokens_for_compute(flop, best)
     mine, there = (
         laws.loss(n, d, law.E, **law.terms) for n, d in ((size, case.tokens), (best, ideal))
     )
-    far, small, more, flop = size / best, best / size, mine / there - 1, _flop(case)
+    far, small, more, flop = size / best, best / size, mine / there - 1, _flop(ways)
     says = first_case(
         [
             (
@@ -454,22 +532,25 @@ def _size(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
             "Keep {case.model}: it is about the size that this much arithmetic trains best."
         ),
     )
-    return says, charts.phrase(
-        "the law's best for {flop:si FLOP}: {best:count} parameters on {ideal:count} tokens, a loss"
-        " of {there:number 4}; yours: a loss of {mine:number 4}, {more:percent} more"
-    )
+    return says, [
+        charts.phrase(
+            "the law's best for {flop:si FLOP}: {best:count} parameters on {ideal:count} tokens, a"
+            " loss of {there:number 4}"
+        ),
+        charts.phrase("yours: a loss of {mine:number 4}, {more:percent} more"),
+    ]
 
 
-def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     place, then = of.place, ways.place("next", True)
     paid, mine, rival = of.paid, ways.figure("cost", of.place), ways.figure("cost", then)
     half, twice = (ways.place(name, True) for name in ("half", "twice"))
-    told = ""
+    told = []
     for one in (half, twice):
         usd, lasts = ways.figure("usd", one), ways.figure("days", one) * DAY_S
-        said = charts.phrase("; {one.chips:whole} would take {lasts:duration} and {usd:usd}")
-        told = told + where(one.there, said, "")
-    kinds = {name: ways.grid.models[name]["kind"] for name in MODELS}
+        said = charts.phrase("{one.chips:whole} would take {lasts:duration} and {usd:usd}")
+        told.append(where(one.there, said, ""))
+    kinds = {name: ways.grid.models[name]["kind"] for name in ways.models}
     kind = look_up(kinds, ways.case.model)
     off, other = (
         spread_between(
@@ -485,94 +566,90 @@ def _hardware(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
         in_words(sure),
     )
     lasts, rival_named, waits = lasts * DAY_S, _named(then), waiting_share()
-    next_ = charts.phrase(
-        "; next: {rival_named}, {rival:usd} and {lasts:duration}; how sure that the {place.chip}"
-        " costs less: {words} ({sure:chance}, at these prices); taking it loses {lost:usd} in"
-        " expectation"
+    next_ = charts.phrase("next: {rival_named}, {rival:usd} and {lasts:duration}")
+    how_sure = charts.phrase(
+        "how sure that the {place.chip} costs less: {words} ({sure:chance}, at these prices);"
+        " taking it loses {lost:usd} in expectation"
     )
-    next_ = where(then.there, next_, "; no other platform does it within the limits")
     waiting = charts.phrase(
-        "; compared by the part of their life that the run takes and {waits:percent} of their"
+        "compared by the part of their life that the run takes and {waits:percent} of their"
         " price, which is what the money costs until they come"
     )
     guess = ways.place("unseen")
     cheaper, unknown = ways.figure("usd", guess), guess.chip
     unseen = charts.phrase(
-        "; {guess.chips:whole} {unknown} would cost {cheaper:usd}, but no run on that architecture"
+        "{guess.chips:whole} {unknown} would cost {cheaper:usd}, but no run on that architecture"
         " was fitted: try it before you sign"
     )
     rash = guess.there & (cheaper < mine) & ~of.own
+    near = f"the most that cost at most {percent(NEAR)} more than the cheapest"
+    why = "the cheapest in time" if limited(ways.case.deadline_days) else near
     return (
         charts.phrase("{place.chips:whole} {place.chip}."),
-        charts.phrase("{place.chips:whole} are the cheapest in time")
-        + told
-        + next_
-        + where(of.buys & then.there, waiting, "")
-        + where(rash, unseen, "")
-        + _left_out(ways, of),
+        [
+            charts.phrase("{place.chips:whole} are ") + why,
+            *told,
+            where(then.there, next_, "no other platform does it within the limits"),
+            where(then.there, how_sure, ""),
+            where(of.buys & then.there, waiting, ""),
+            where(rash, unseen, ""),
+            *_left_out(ways, of),
+        ],
     )
 
 
-def _left_out(ways: TrainingWays, of: Taken) -> Any:
+def _left_out(ways: TrainingWays, of: Taken) -> list[Any]:
     """What is left out and why, and what a chip would have to cost that nobody lists on spot."""
     place = ways.place("unsold_hours")
     hours, chips, chip = ways.figure("unsold_hours", place), place.chips, place.chip
     price = usd_per_hour_to_win(ways.figure("cost", of.place), hours)
-    wins = charts.phrase("; " + left_out.WINS.format(name="{chip}", contract=left_out.ON_SPOT))
-    told = "; " + left_out.told(left_out.of_trainings()) + where(place.there, wins, "")
+    wins = charts.phrase(left_out.WINS.format(name="{chip}", contract=left_out.ON_SPOT))
+    told = [left_out.told(left_out.of_trainings()), where(place.there, wins, "")]
     case, chips, usd = ways.case, of.place.chips, ways.figure("cost", of.place)
-    for name in left_out.unlisted():
-        row = seconds_of_page(MODELS).row(case.model, name)
-        step_s = item(row.seconds, of.place.way)
+    for name in left_out.unlisted() if case.tuning == TYPICAL else ():  # the best overlap more
+        step_s = ways.seconds(name, of.place)
         hours = unlisted_hours(of.setting, step_s, chips, of.plan.batch)
         sure = hours / (24.0 * chips) * exp(normal_quantile(case.deadline_chance) * of.paid.spread)
         there = (case.data != STAYS) & (sure <= case.deadline_days)
         price = usd_per_hour_to_win(usd, hours)
-        said = charts.phrase("; " + left_out.WINS.format(name=name, contract=""))
-        told = told + where(there, said + untested(name), "")
-    return where((ways.case.trained_on == BEST) & ~of.own, told, "")
+        said = charts.phrase(left_out.WINS.format(name=name, contract=""))
+        told.append(where(there, said + untested(name), ""))
+    free = (ways.case.trained_on == BEST) & ~of.own  # else it is by the reader's own choice
+    return [where(free, of, "") for of in told]
 
 
 ENDS = ("low", "high")
 
 
-def _layout(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _layout(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     place, parts = of.place, of.run.step.parts
     waits = (parts["communication_s"] + parts["bubble_s"]) / sum(parts.values())
-    words, batch = layout_of(MODELS, ways.case.model, place), place.batch
+    words, batch = layout_of(ways.models, ways.case, place), place.batch
     form = ways.grid.trust.row("dense", place.chip, ways.precision)["format"]
     return (
         charts.phrase("{words}, with batches of {batch} tokens in {form}."),
-        charts.phrase(
-            "of a step, {waits:percent} is waiting for the network and the pipeline; DP is data, TP"
-            " tensor, PP pipeline, CP context and EP expert parallelism; of all layouts that fit in"
-            " memory it is the fastest"
-        ),
+        [
+            charts.phrase("of a step, {waits:percent} is waiting for the network and the pipeline"),
+            "DP is data, TP tensor, PP pipeline, CP context and EP expert parallelism",
+            "of all layouts that fit in memory it is the fastest",
+        ],
     )
 
 
-def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
-    usd, place = of.run.usd, of.place
-    fp8 = place.setting(ways.case, ways.grid, FP8).plan(place.way)
-    cheap = place.setting(ways.case, ways.grid, ways.precision, seller=CHEAP).plan(place.way)
-    rented = ~(of.own | of.buys)
-    tried = {
-        "train in FP8": where(ways.precision == FP8, NAN, fp8.usd),
-        "rent from the cheapest quarter of sellers": where(rented, cheap.usd, NAN),
-    }
+def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
+    usd, tried = of.run.usd, levers_of(ways, of)
     names, saved = [*tried], [1 - it / usd for it in tried.values()]
-    worth = [of_ > 0.005 for of_ in saved]
+    worth = [of_ > WORTH for of_ in saved]
     told = [
         name + ": " + charts.say(share, "percent") + " less, " + charts.say(it, "usd")
         for name, it, share in zip(names, tried.values(), saved, strict=True)
     ]
-    first, second = told
-    both = where(saved[0] >= saved[1], first + "; " + second, second + "; " + first)
-    why = first_case(
-        [(worth[0] & worth[1], both), (worth[0], first), (worth[1], second)],
-        "tried: FP8, and the cheapest quarter of sellers",
+    more = worth[0] & (~worth[1] | (saved[0] >= saved[1]))
+    some = where(
+        worth[0] | worth[1], where(more, *told), "tried: FP8, and the cheapest quarter of sellers"
     )
-    best = where(worth[0] & (~worth[1] | (saved[0] >= saved[1])), names[0], names[1])
+    why = [some, where(worth[0] & worth[1], where(more, *reversed(told)), "")]
+    best = where(more, *names)
     most = where(best == names[0], *saved)
     return (
         where(
@@ -584,10 +661,7 @@ def _levers(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     )
 
 
-CHEAP = "cheapest quarter"
-
-
-def _measure(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _measure(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     sizes = {name: -log(high / low) for name, (low, high) in of.swings.items()}
     first = least(sizes)[0]
     how = first_case([(first == name, said) for name, said in HOW.items()], "")
@@ -595,34 +669,28 @@ def _measure(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
     for name, (low, high) in of.swings.items():
         said = charts.phrase(name + ": a bill of {low:usd} to {high:usd}")
         told = where(high > low, where(told == "", said, told + "; " + said), told)
-    return charts.phrase("The {first}: {how}."), told
-
-
-def _footprint(of: Taken, where_: Any, regions: Any) -> Footprint:
-    machine = Machine(**choose(footprint.machines(platforms()), of.place.chip, "training"))
-    there = choose({name: vars(footprint.place(name)) for name in regions}, where_)
-    return Footprint.of(machine, of.run.hours.total, 1.0, footprint.Place(**there))
+    return charts.phrase("The {first}: {how}."), [told]
 
 
 CLEAN = ("Sweden", "France", "Canada")
 
 
-def _energy(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _energy(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     region = ways.case.region
-    made = _footprint(of, region, REGIONS)
+    made = footprint_of(of, region, REGIONS)
     cleanest = min(CLEAN, key=lambda name: footprint.place(name).kg_co2e_per_kwh)
-    there = _footprint(of, cleanest, (cleanest,)).carbon.total
+    there = footprint_of(of, cleanest, (cleanest,)).carbon.total
     energy, carbon, share = made.energy.watt_hours, made.carbon.total, made.carbon.embodied_share
     return (
         charts.phrase("{energy:si Wh} of electricity and {carbon:mass} of CO2e in {region}."),
-        charts.phrase(
-            "in {cleanest} it would be {there:mass}; {share:percent} of it is from making the"
-            " hardware"
-        ),
+        [
+            charts.phrase("in {cleanest} it would be {there:mass}"),
+            charts.phrase("{share:percent} of it is from making the hardware"),
+        ],
     )
 
 
-def _change(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
+def _change(ways: TrainingWays, of: Taken) -> tuple[Any, list[Any]]:
     place, then = of.place, ways.place("next", True)
     gap, rival = ways.figure("cost", then) / ways.figure("cost", place) - 1, then.chip
     says = charts.phrase(
@@ -637,45 +705,4 @@ def _change(ways: TrainingWays, of: Taken) -> tuple[Any, Any]:
         said = charts.phrase("{many:whole} {one.chip}, {usd:usd}")
         none = "no cluster that is offered does it"
         told.append(soon + f" {days:g} days: " + where(one.there, said, none))
-    return where(then.there, says, alone), reduce(lambda one, more: one + "; " + more, told)
-
-
-def _questions(ways: TrainingWays, of: Taken) -> dict[int, Any]:
-    """The commands that put the run to the chapters that take all of it, by step."""
-    case, place, read = ways.case, of.place, ways.case.tokens * of.plan.more
-    form, batch, hours = ways.precision, place.batch, of.run.hours.total
-    often = of.setting.case.chip_hours_per_interruption
-    spot = charts.phrase(' -p contract="spot" -p chip_hours_per_interruption={often:typed}')
-    paid = where(of.spot, spot, ' -p contract="on demand"')
-    paid = where(of.own | of.buys, " -p paid=own", " -p paid=rent" + paid + " -p seller=median")
-    run = charts.phrase(
-        '-p model="{case.model}" -p tokens={read:typed} -p accelerator="{place.chip}"'
-        " -p chips={place.chips:typed} -p batch={batch} -p precision={form} -p tuning=typical{paid}"
-    )
-    cost = charts.phrase("scaleright run pretraining_cost {run}")
-    sequences = {name: float(usual_sequence(model(name))) for name in MODELS}
-    sequence = look_up(sequences, case.model)
-    chips, steps = minimum(place.chips, 4096.0), of.plan.batch / sequence
-    split = charts.phrase(
-        'scaleright run parallelism -p model="{case.model}" -p accelerator="{place.chip}"'
-        " -p chips={chips:typed} -p precision={form} -p sequence={sequence:typed}"
-        " -p global_batch={steps:typed}"
-    )
-    peaks = choose({name: matmul_chips()[name] for name in platforms()}, place.chip)
-    flop = training_flop(_parameters(case), case.tokens)
-    by_the_hour = rents().paid(place.chip, USUAL["contract"], USUAL["seller"], 0.0)
-    mfu = minimum(maximum(of.run.step.mfu, 0.05), 0.8)
-    budget = compute_usd(flop, peaks.bf16_flops, mfu, by_the_hour.usd)
-    size = charts.phrase(
-        'scaleright run scaling_laws -p accelerator="{place.chip}" -p budget_usd={budget:typed}'
-        ' -p contract="on demand" -p mfu={mfu:typed}'
-    )
-    carbon = charts.phrase(
-        'scaleright run sustainability -p task=training -p accelerator="{place.chip}"'
-        ' -p chip_hours={hours:typed} -p utilization=1 -p place="{case.region}"'
-    )
-    asked = dict.fromkeys((1, 2, 4, 6, 7, 9), cost) | {3: size, 5: split, 8: carbon}
-    return {
-        number: where(ways.there, it, "scaleright plan -p work=train")
-        for number, it in asked.items()
-    }
+    return where(then.there, says, alone), told

@@ -5,6 +5,8 @@ which `training` chooses.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -24,9 +26,9 @@ from scaleright.costs.cluster_grid import (
 )
 from scaleright.costs.platform_terms import terms
 from scaleright.costs.platforms import cluster_chips
-from scaleright.costs.whole_runs import TYPICAL
 from scaleright.decisions.build_buy import arrival_days
 from scaleright.decisions.cluster_efficiency import Setting
+from scaleright.decisions.plan_parts import limited
 from scaleright.decisions.plan_runs import (
     ALONE,
     FREELY,
@@ -41,6 +43,7 @@ from scaleright.decisions.plan_runs import (
     waiting_share,
 )
 from scaleright.decisions.plan_workload import LEAST_TOKENS, STAYS
+from scaleright.decisions.unlisted_runs import seconds_of_page, step_seconds
 from scaleright.formulas import lookup
 from scaleright.market import BEST
 from scaleright.ops import (
@@ -54,7 +57,7 @@ from scaleright.ops import (
     normal_quantile,
     where,
 )
-from scaleright.quantity import Table, given, look_up, over
+from scaleright.quantity import Table, given, least, look_up, over
 from scaleright.quantity.lists import place_of_least, word_at
 from scaleright.training.layout import training_format
 
@@ -83,19 +86,19 @@ def grid_of_page(models: Sequence[str]) -> Grid:
 
 
 @lookup
-def layout_of(models: Sequence[str], model_name: Any, place: "Place") -> Any:
-    """The layout of a run in words, in the format that is usual for its model."""
-    words, table = _layouts(tuple(models))
-    return word_at([*words], item(table.row(model_name, place.chip).layout, place.way))
+def layout_of(models: Sequence[str], case: Any, place: "Place") -> Any:
+    """The layout of a run of a case in words, whose model is one of these."""
+    words, table = _layouts(tuple(models), case.precision)
+    return word_at([*words], item(table.row(case.model, place.chip).layout, place.way))
 
 
 @remembered
-def _layouts(models: tuple[str, ...]) -> tuple[tuple[str, ...], Table]:
+def _layouts(models: tuple[str, ...], precision: str) -> tuple[tuple[str, ...], Table]:
     """The layouts of models in words, each once, and the place of each run's by model and chip."""
     found = {
         (name, chip): of
         for name in models
-        for chip, of in layouts_of(name, training_format(model(name))).items()
+        for chip, of in layouts_of(name, training_format(model(name), precision)).items()
     }
     words = tuple(dict.fromkeys(text for of in found.values() for text in of))
     places = {text: at for at, text in enumerate(words)}
@@ -126,7 +129,8 @@ class Place:
         names, each = platforms(), len(WAYS)
         paid = minimum(floor(at / (len(names) * each)), len(PAID) - 1.0)
         listed = word_at([*names], floor(at / each) % len(names))
-        chip = where(paid == PAID.index(OWN), where(owned == NONE, names[0], owned), listed)
+        known = reduce(or_, (owned == name for name in names), False)
+        chip = where(paid == PAID.index(OWN), where(known, owned, names[0]), listed)
         way = at % each
         chips, row = chips_at(way), to_own(chip)
         bought = where(paid == PAID.index(BUY), row.bought(chips), 0.0)
@@ -149,7 +153,7 @@ class Place:
         own = self.paid >= PAID.index(BUY)
         often = "chip_hours_per_interruption"
         values = FREELY | ALONE | USUAL | pretraining.reliability() | other
-        values |= {"contract": where(self.spot, SPOT, USUAL["contract"]), "tuning": TYPICAL}
+        values |= {"contract": where(self.spot, SPOT, USUAL["contract"]), "tuning": case.tuning}
         values |= {often: where(self.spot, signed(SPOT)[often], values[often])}
         values |= {"model": case.model, "tokens": case.tokens, "accelerator": self.chip}
         values |= {"precision": precision, "paid": where(own, "own", "rent")}
@@ -157,7 +161,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Change:
+class Relief:
     """A change of what is asked with which it can be done.
 
     share : how much it changes, over what was asked [1]; NaN where it does not help
@@ -170,7 +174,7 @@ class Change:
     place: Place
     holds: Any = True
 
-    def provided(self, it: Any) -> "Change":
+    def provided(self, it: Any) -> "Relief":
         """It, where that is so."""
         return replace(self, share=where(it & self.place.there, self.share, NAN))
 
@@ -200,32 +204,53 @@ class TrainingWays:
 
     @classmethod
     def of(cls, case: Any, grid: Grid) -> Self:
-        """Those of a case."""
-        names = {name: training_format(model(name)) for name in grid.models}
+        """Those of a case; a limit of `FREE` binds nothing: without a deadline more chips are taken
+        while they hardly cost more.
+        """
+        names = {name: training_format(model(name), case.precision) for name in grid.models}
         precision, run = look_up(names, case.model), given("run", 0)
         size = len(platforms()) * len(WAYS)
         every = {run: range(3 * size + len(WAYS))}
         when = vars(case).get("weighed", True)
         rows = over("trained", every, _figures(case, grid, precision, run), when)
-        places = {way: place_of_least(rows[f"key_{at}"]) for at, way in enumerate(PAID)}
-        least = {way: Place.of(place, case.owned) for way, place in places.items()}
-        usd = {way: item(rows["cost"], place.at) for way, place in least.items()}
-        usd = {way: where(least[way].there, of, float("inf")) for way, of in usd.items()}
+        key = "key"
+        if not limited(case.deadline_days):
+            key, rows = "near_key", rows | over("near", every, _near(case, rows, run), when)
+        places = {way: place_of_least(rows[f"{key}_{at}"]) for at, way in enumerate(PAID)}
+        cheapest = {way: Place.of(place, case.owned) for way, place in places.items()}
+        usd = {way: item(rows["cost"], place.at) for way, place in cheapest.items()}
+        usd = {way: where(cheapest[way].there, of, float("inf")) for way, of in usd.items()}
         others = minimum(minimum(usd[RENT], usd[ON_SPOT]), usd[BUY])
-        mine = least[OWN].there & ((case.data == STAYS) | (usd[OWN] <= others))
+        mine = cheapest[OWN].there & ((case.data == STAYS) | (usd[OWN] <= others))
         main = [(usd[way] == others, places[way]) for way in (RENT, ON_SPOT, BUY)]
         there = mine | (others < float("inf"))
         found = where(mine, places[OWN], first_case(main, NAN))
-        half, cheapest = (place_of_least(rows[of]) for of in ("half_usd", "all_cash"))
-        found = where(there, found, where(half >= 0, half, cheapest))
+        half, dear = (place_of_least(rows[of]) for of in ("half_usd", "all_cash"))
+        found = where(there, found, where(half >= 0, half, dear))
         taken = Place.of(found, case.owned)
         beside = over("beside", every, _beside(case, rows, run, taken), when)
-        return cls(case, grid, precision, rows, least, taken, there, beside)
+        return cls(case, grid, precision, rows, cheapest, taken, there, beside)
+
+    def seconds(self, name: str, place: Place) -> Any:
+        """Seconds of a step of a run on an accelerator that nobody lists, see `unlisted_runs`."""
+        if len(self.models) > 1:
+            return item(seconds_of_page(self.models).row(self.case.model, name).seconds, place.way)
+        way = WAYS[int(place.way.value)]  # of one model, which does not follow controls, that alone
+        return step_seconds(self.models[0], name, *way, self.case.precision)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models of which one is trained."""
+        return tuple(self.grid.models)
 
     def place(self, column: str, beside: bool = False) -> Place:
         """The run with the least of a column."""
         rows = self.beside if beside else self.rows
         return Place.of(place_of_least(rows[column]), self.case.owned)
+
+    def lifted(self, column: str) -> Place:
+        """The run that is taken where a restriction is lifted."""
+        return self.place(column if limited(self.case.deadline_days) else f"near_{column}")
 
     def figure(self, column: str, place: Place) -> Any:
         """A figure of a run."""
@@ -233,7 +258,7 @@ class TrainingWays:
 
     def many(self, name: str, sold: bool) -> float:
         """How many platforms train a model at all, of those that somebody sells or of all [1]."""
-        steps = steps_of(name, training_format(model(name)))
+        steps = steps_of(name, training_format(model(name), self.case.precision))
         open_ = [chip for chip, of in steps.items() if np.nanmax(of["compute_s"], initial=0.0) > 0]
         return float(sum(not sold or terms()[chip]["owned"] > 0 for chip in open_))
 
@@ -247,7 +272,7 @@ class TrainingWays:
         """Whether there is any run at all."""
         return self.there | self.place("all_cash").there
 
-    def changes(self) -> dict[str, Change]:
+    def changes(self) -> dict[str, Relief]:
         """What would help where nothing is within the limits, by what it changes, in the order of
         names; as `limits` and `training` find it.
         """
@@ -266,19 +291,19 @@ class TrainingWays:
         kept, quick = self.chance_of(self.place("half_days")), self.place("half_days")
         after = rounded(self.figure("sure", later), up=True)
         broken, unsure = ~self.there & ~self.unsure, self.unsure
-        opened, leaves = self.place("open"), self.place("leaves")
+        opened, leaves = self.lifted("open"), self.lifted("leaves")
         known = surely.there & (cash(surely) <= spend)
         in_time, payable = case.deadline_days, case.budget_usd
-        less = Change(case.tokens / tokens - 1, tokens, fewer, few_surely >= tokens)
+        less = Relief(case.tokens / tokens - 1, tokens, fewer, few_surely >= tokens)
         return {
-            "accelerator": Change(1.0, NAN, opened).provided(broken & (case.trained_on != BEST)),
-            "budget": Change(spend / payable - 1, spend, soon, known).provided(broken),
-            "data": Change(1.0, NAN, leaves).provided(broken & (case.data == STAYS)),
-            "chance": Change(1 - kept / case.deadline_chance, kept, quick).provided(unsure),
-            "both": Change(over, days, both).provided(broken & alone),
-            "deadline": Change(wait / in_time - 1, wait, longer).provided(broken),
-            "later": Change(after / in_time - 1, after, later).provided(unsure),
-            "precision": Change(0.0, NAN, fp8).provided(broken),
+            "accelerator": Relief(1.0, NAN, opened).provided(broken & (case.trained_on != BEST)),
+            "budget": Relief(spend / payable - 1, spend, soon, known).provided(broken),
+            "data": Relief(1.0, NAN, leaves).provided(broken & (case.data == STAYS)),
+            "chance": Relief(1 - kept / case.deadline_chance, kept, quick).provided(unsure),
+            "both": Relief(over, days, both).provided(broken & alone),
+            "deadline": Relief(wait / in_time - 1, wait, longer).provided(broken),
+            "later": Relief(after / in_time - 1, after, later).provided(unsure),
+            "precision": Relief(0.0, NAN, fp8).provided(broken),
             "tokens": less.provided(broken & (tokens >= LEAST_TOKENS)),
         }
 
@@ -294,7 +319,8 @@ class TrainingWays:
 def _limits(case: Any) -> SimpleNamespace:
     """What a case restricts, as quantities."""
     deviations = normal_quantile(case.deadline_chance)
-    mine = (case.owned != NONE) & (case.owned_chips >= CLUSTERS[0])
+    known = reduce(or_, (case.owned == name for name in platforms()), False)
+    mine = known & (case.owned_chips >= CLUSTERS[0])
     return SimpleNamespace(
         stays=case.data == STAYS,
         free=case.trained_on == BEST,
@@ -365,6 +391,29 @@ def _figures(case: Any, grid: Grid, precision: Any, run: Any) -> dict[str, Any]:
         "fp8_days": other.days,
         "fp8_cash": other.cash,
     }
+
+
+def _near(case: Any, rows: Mapping[str, Any], run: Any) -> dict[str, Any]:
+    """Of the platform of the cheapest run those that cost at most `NEAR` more, the most chips first
+    and of equal numbers the cheapest batch: of chips that are owned already, of all others, and
+    where a restriction is lifted.
+    """
+    here, cost, found = Place.of(run, case.owned), item(rows["cost"], run), {}
+    keys = [f"key_{at}" for at in range(len(PAID))]
+    for columns in (keys[:-1], keys[-1:], ["open"], ["leaves"]):
+        places = {name: place_of_least(rows[name]) for name in columns}
+        costs = {
+            name: where(at >= 0, item(rows["cost"], maximum(at, 0)), NAN)
+            for name, at in places.items()
+        }
+        first, usd = least(costs)
+        place = first_case([(first == name, at) for name, at in places.items()], -1.0)
+        best = Place.of(place, case.owned)
+        alike = (here.paid == best.paid) & (here.chip == best.chip) & (cost <= (1 + NEAR) * usd)
+        for name in columns:
+            near = (item(rows[name], run) > 0) & alike
+            found[f"near_{name}"] = where(near, cost / (4 * usd) - here.chips, NAN)
+    return found
 
 
 def _unsold_hours(of: Any, here: Place, setting: Setting, paid: PaidRun, soon: Any) -> Any:
