@@ -218,8 +218,8 @@ def standing(lead: model.Lead, low: Any, high: Any, most: int = 15) -> Any:
     most : how many to draw
     """
     frame, title = frame_of(model.placeable()), "points, by your weights"
-    steps, ends = along_rows([low, high], given("chip", ""))
-    chart, known = _ranked(frame, ends[0], ends[1], most), "datum._high - datum._low < 1e-9"
+    steps, (low, high) = along_rows([low, high], given("chip", ""))
+    chart, known = _ranked(frame, low, high, most), "datum._high - datum._low < 1e-9"
     low, high = (text_of(say(alt.datum[f"_{end}"], "number 3")) for end in ("low", "high"))
     chart = chart.transform_calculate(
         _label=f"datum._ranked ? {known} ? {low} : {low} + ' to ' + {high} : 'no score'"

@@ -147,7 +147,7 @@ def layouts(
 
     >>> found = layouts(model("Llama-3.1-70B"), accelerator("H100 SXM"), "FP8", Load(1000, 1000))
     >>> found.tensor.tolist()
-    [2, 4, 8]
+    [1, 2, 4, 8]
     """
     one = Deployment(shape, chip, precision, software=ENGINE)
     check(one)
