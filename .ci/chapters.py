@@ -31,7 +31,8 @@ def formatted(texts: dict[Path, str]) -> dict[Path, str]:
         for path, text in texts.items():
             place[path].mkdir()
             for number, cell in enumerate(CELL.finditer(text), 1):
-                (place[path] / f"cell_{number}.py").write_text(cell["code"])
+                if not cell["code"].startswith("%%"):  # a sentence, or another magic
+                    (place[path] / f"cell_{number}.py").write_text(cell["code"])
         settings = ["--config", str(ROOT / "pyproject.toml"), "--no-cache"]
         ruff = [sys.executable, "-m", "ruff", "format", "--quiet", *settings, "."]
         if code := subprocess.run(ruff, cwd=folder, check=False).returncode:
@@ -41,9 +42,14 @@ def formatted(texts: dict[Path, str]) -> dict[Path, str]:
 
 def _spliced(text: str, folder: Path) -> str:
     numbers = iter(range(1, text.count("```") + 1))
-    return CELL.sub(
-        lambda cell: cell["head"] + (folder / f"cell_{next(numbers)}.py").read_text() + "```", text
-    )
+
+    def code(cell: re.Match[str]) -> str:
+        formatted = folder / f"cell_{next(numbers)}.py"
+        return (
+            cell["head"] + (formatted.read_text() if formatted.exists() else cell["code"]) + "```"
+        )
+
+    return CELL.sub(code, text)
 
 
 def main(check: bool) -> int:

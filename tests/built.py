@@ -7,16 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+from paths import ROOT
 from scaleright.press import Book
 from scaleright.press.staleness import Inputs
 
-ROOT = Path(__file__).resolve().parents[1]
+BOOK = Book(ROOT)
 
 
 @functools.cache
 def findings() -> Path:
     """The folder of what builds of the same library and tables find."""
-    return Inputs(Book(ROOT)).remembered()
+    return Inputs(BOOK).remembered()
 
 
 def site() -> tuple[Path, str]:

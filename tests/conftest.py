@@ -15,8 +15,9 @@ from pathlib import Path
 import jupytext  # noqa: F401, asks for pandoc's version when imported, before tests are guarded
 import pytest
 import selection
-from built import ROOT, findings, site
+from built import findings, site
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+from paths import ROOT
 from scaleright import REMEMBERED, catalog
 from scaleright.press import Book
 from shares import share

@@ -22,39 +22,43 @@ def write_csv(path: Path, columns, *rows: dict) -> None:
         writer.writerows(rows)
 
 
-def _columns(names: str) -> list[str]:
+def _cells(names: str) -> list[str]:
     return names.split(",")
 
 
-_LLM = _columns(
+def _row(columns, *cells) -> dict:
+    return dict(zip(columns, cells, strict=True))
+
+
+_LLM = _cells(
     "config,name,mem_per_GPU_in_GB,hbm_bandwidth_in_GB_per_sec,"
     "intra_node_bandwidth_in_GB_per_sec,intra_node_min_message_latency,peak_fp16_TFLOPS,"
     "peak_i8_TFLOPS,peak_i4_TFLOPS,inter_node_bandwidth_in_GB_per_sec"
 )
-_TOOL = _columns(
+_TOOL = _cells(
     "source,accelerator,bf16_or_headline_tflops,mem_gb,mem_bw_gb_s,interconnect_gb_s,"
     "dense_or_sparse"
 )
-_MAMF = _columns("Accelerator,MAMF,Theory,Efficiency,Best Shape MxNxK,torch version,Notes")
-_TFLOPS = _columns("Accelerator \\ TFLOPS,fp32,tf32,fp16,bf16,fp8,int8,fp6,fp4,nvfp4,Notes")
-_BW = _columns("Accelerator,Memory (GB),Type,Peak Bandwidth (TBps)")
-_EWYLUDA = _columns(
+_MAMF = _cells("Accelerator,MAMF,Theory,Efficiency,Best Shape MxNxK,torch version,Notes")
+_TFLOPS = _cells("Accelerator \\ TFLOPS,fp32,tf32,fp16,bf16,fp8,int8,fp6,fp4,nvfp4,Notes")
+_BW = _cells("Accelerator,Memory (GB),Type,Peak Bandwidth (TBps)")
+_EWYLUDA = _cells(
     "date,provider,segment,pricing,gpu_model,sku,region,gpu_count,usd_per_hour,usd_per_gpu_hour"
 )
-_SKYPILOT = _columns(
+_SKYPILOT = _cells(
     "cloud,catalog,accelerator,count,vcpus,mem_gib,price_usd_hr,spot_usd_hr,region,usd_per_gpu_hr"
 )
-_VANTAGE = _columns(
+_VANTAGE = _cells(
     "Name,API Name,GPUs,GPU model,GPU memory,vCPUs,Instance Memory,Network Performance,"
     "On Demand,Linux Reserved cost,Linux Spot Minimum cost,Linux Spot Maximum cost"
 )
 
-_MONTHLY = _columns(
+_MONTHLY = _cells(
     "period,gpu,index_value_usd_per_gpu_hr,provider_count,min_provider_value,"
     "max_provider_value,raw_on_demand_median,reserved_raw_median,spot_raw_median,"
     "provider_values"
 )
-_MCKEE = _columns(
+_MCKEE = _cells(
     "date,hyperscaler-H100,hyperscaler-A100,neocloud-H100,neocloud-A100,neocloud-B200,"
     "neocloud-MI300X"
 )
@@ -63,7 +67,7 @@ _MCKEE = _columns(
 def card(provider, model, count, whole, each, sku="x") -> dict:
     kind = ("neocloud", "on_demand")
     cells = ("2026-09-29", provider, *kind, model, sku, "global", count, whole, each)
-    return dict(zip(_EWYLUDA, cells, strict=True))
+    return _row(_EWYLUDA, *cells)
 
 
 def quote(model, date, **cells) -> dict:
@@ -120,8 +124,8 @@ def _write_sheets(root: Path) -> None:
     write_csv(
         specs / "tool_spec_tables_compared.csv",
         _TOOL,
-        dict(zip(_TOOL, ("GenZ @1", "GH200", 1979, 144, 4900, 450, "SPARSE bf16"), strict=True)),
-        dict(zip(_TOOL, ("GenZ @1", "Gaudi3", 1835, 128, 3675, 300, "early"), strict=True)),
+        _row(_TOOL, "GenZ @1", "GH200", 1979, 144, 4900, 450, "SPARSE bf16"),
+        _row(_TOOL, "GenZ @1", "Gaudi3", 1835, 128, 3675, 300, "early"),
     )
 
 
@@ -177,27 +181,11 @@ def _write_rates(root: Path) -> None:
     write_csv(
         root / "gpu_prices/skypilot_catalog_extract.csv",
         _SKYPILOT,
-        dict(
-            zip(
-                _SKYPILOT,
-                ("nebius", "v8", "H100-SXM", 8, 128, 1600, "23.60", "10.00", "eu-north1", "2.95"),
-                strict=True,
-            )
-        ),
+        _row(_SKYPILOT, *_cells("nebius,v8,H100-SXM,8,128,1600,23.60,10.00,eu-north1,2.95")),
     )
-    (root / "gpu_prices/gpuhunt_tpu_pricing.json").write_text(
-        json.dumps(
-            {
-                "TPU v4 pod": {
-                    "us-central2": {
-                        "Location": "Oklahoma",
-                        "On Demand (USD)": 3.22,
-                        "Spot (USD)": 3.686,
-                    }
-                }
-            }
-        )
-    )
+    pod = {"Location": "Oklahoma", "On Demand (USD)": 3.22, "Spot (USD)": 3.686}
+    tpus = json.dumps({"TPU v4 pod": {"us-central2": pod}})
+    (root / "gpu_prices/gpuhunt_tpu_pricing.json").write_text(tpus)
     write_csv(
         root / "gpu_prices/aws_ec2_accelerator_instances_vantage.csv",
         _VANTAGE,
@@ -226,15 +214,10 @@ def _write_history(root: Path) -> None:
     write_csv(
         root / prices_history.MCKEE,
         _MCKEE,
-        *(
-            dict(zip(_MCKEE, cells, strict=True))
-            for cells in (
-                ("2026-03-12", 7.43, 3.68, 2.46, 1.39, 4.61, 2.45),
-                ("2026-03-13", 7.43, 3.68, 2.45, 1.4, 1.4, 2.45),
-                ("2026-04-20", 7.43, 7.43, 7.43, 3.69, 1.0, 1.0),
-                ("2026-07-16", *[""] * 6),
-            )
-        ),
+        _row(_MCKEE, "2026-03-12", 7.43, 3.68, 2.46, 1.39, 4.61, 2.45),
+        _row(_MCKEE, "2026-03-13", 7.43, 3.68, 2.45, 1.4, 1.4, 2.45),
+        _row(_MCKEE, "2026-04-20", 7.43, 7.43, 7.43, 3.69, 1.0, 1.0),
+        _row(_MCKEE, "2026-07-16", *[""] * 6),
     )
     _write_daily(root)
 
@@ -245,13 +228,8 @@ def _write_index(root: Path) -> None:
     write_csv(
         root / prices_history.MONTHLY,
         _MONTHLY,
-        *(
-            dict(zip(_MONTHLY, cells, strict=True))
-            for cells in (
-                ("2026-01", "H200", 3.5, 3, 3, 4, 3.6, 3.7, 0.5, of_three),
-                ("2026-02", "H200", "", 1, 3, 3, 3.6, "", 3.0, "lambda=3.0"),
-            )
-        ),
+        _row(_MONTHLY, "2026-01", "H200", 3.5, 3, 3, 4, 3.6, 3.7, 0.5, of_three),
+        _row(_MONTHLY, "2026-02", "H200", "", 1, 3, 3, 3.6, "", 3.0, "lambda=3.0"),
     )
 
 
@@ -268,7 +246,7 @@ def _write_daily(root: Path) -> None:
         root / prices_history.WYLUDA,
         columns,
         *(
-            dict(zip(columns, (f"2026-09-{day}", chip, series, price), strict=True))
+            _row(columns, f"2026-09-{day}", chip, series, price)
             for (chip, series), prices in series_of.items()
             for day, price in zip((28, 29, 30), prices, strict=True)
         ),
@@ -278,27 +256,12 @@ def _write_daily(root: Path) -> None:
 def _write_stas(root: Path) -> None:
     """Ratios of commitments, and the tables of ml-engineering."""
     specs = root / "accelerator_specs"
-    write_csv(
-        root / prices_purchases.RATIOS,
-        ("vendor", "tenor_years", "price_ratio", "as_of", "note"),
-        {
-            "vendor": "gcp",
-            "tenor_years": 3,
-            "price_ratio": 0.45,
-            "as_of": "2026-08-27",
-            "note": "CUD",
-        },
-    )
+    of = ("vendor", "tenor_years", "price_ratio", "as_of", "note")
+    write_csv(root / prices_purchases.RATIOS, of, _row(of, "gcp", 3, 0.45, "2026-08-27", "CUD"))
     write_csv(
         specs / "stas_mamf_measured_bf16.csv",
         _MAMF,
-        dict(
-            zip(
-                _MAMF,
-                ("NVIDIA H100 SXM", 794.5, 989, "80.3%", "1x1x1", "2.7", "H200 is the same"),
-                strict=True,
-            )
-        ),
+        _row(_MAMF, "NVIDIA H100 SXM", 794.5, 989, "80.3%", "1x1x1", "2.7", "H200 is the same"),
     )
     write_csv(specs / "stas_mamf_measured_fp8.csv", _MAMF, {"Accelerator": "AMD MI300X"})
     write_csv(
@@ -308,9 +271,7 @@ def _write_stas(root: Path) -> None:
     )
     write_csv(specs / "stas_dense_tflops_announced.csv", _TFLOPS)
     write_csv(
-        specs / "stas_memory_bw_shipping.csv",
-        _BW,
-        dict(zip(_BW, ("Intel Gaudi3", 128, "HBM2e", 3.7), strict=True)),
+        specs / "stas_memory_bw_shipping.csv", _BW, _row(_BW, "Intel Gaudi3", 128, "HBM2e", 3.7)
     )
     write_csv(specs / "stas_memory_bw_announced.csv", _BW)
     write_csv(

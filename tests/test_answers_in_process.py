@@ -1,20 +1,18 @@
 """The answer that `scaleright run` gives without a kernel: that of the notebook, word for word."""
 
 import shutil
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from built import BOOK
 from scaleright import REMEMBERED, catalog
 from scaleright.catalog import tables
 from scaleright.parameters import Case, case, supplied
-from scaleright.press import Book, execute
+from scaleright.press import execute
 from scaleright.press.evaluate import answer, run_cells, to_answer
 from scaleright.press.execute import ChapterError
 from scaleright.press.staleness import tables_read
 from scaleright.press.texts import chapter_notebook, code_cells, declared
-
-BOOK = Book(Path(__file__).resolve().parents[1])
 
 
 @pytest.mark.long

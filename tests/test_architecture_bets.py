@@ -108,30 +108,12 @@ def test_the_switch_is_one_regret_over_the_sum_of_two_and_infinite_where_odds_do
     [
         (0.9, 0.0, 0.6, "GB300", "NVL72", True),
         (0.1, 0.0, 0.6, "B300", "eight-chip server", True),
-        (
-            0.4,
-            0.0,
-            0.6,
-            "GB300",
-            "eight-chip server",
-            False,
-        ),  # dense is likelier, yet the rack loses less when it is wrong
-        (
-            0.6,
-            0.9,
-            0.6,
-            "B300",
-            "NVL72",
-            False,
-        ),  # whoever draws images does not care what writes text
-        (
-            0.3,
-            0.0,
-            1.0,
-            "stay flexible",
-            "eight-chip server",
-            False,
-        ),  # without a discount nobody commits
+        # dense is likelier, yet the rack loses less when it is wrong
+        (0.4, 0.0, 0.6, "GB300", "eight-chip server", False),
+        # whoever draws images does not care what writes text
+        (0.6, 0.9, 0.6, "B300", "NVL72", False),
+        # without a discount nobody commits
+        (0.3, 0.0, 1.0, "stay flexible", "eight-chip server", False),
     ],
 )
 def test_each_branch_follows_the_money_whatever_the_rule_says(

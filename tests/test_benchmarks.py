@@ -6,16 +6,15 @@ import importlib.util
 import math
 import re
 import sys
-from pathlib import Path
 
 import pytest
+from paths import ROOT
 from scaleright import catalog, transformer
 from scaleright.validation import cases, training
 
 from benchmarks import calibrate_chip, peers, steps, trainer
 from benchmarks.device import Bench
 
-ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted(
     path.stem
     for path in (ROOT / "benchmarks").glob("*.py")

@@ -1,7 +1,6 @@
 """Build, buy or call an API: every way to serve a workload, and the tree's branch."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,17 +34,11 @@ from scaleright.decisions.plan_parts import chance
 from scaleright.decisions.plan_workload import Workload
 from scaleright.market import BEST, Hosts
 from scaleright.ops import INFINITY
-from scaleright.press import Book
 from scaleright.quantity import evaluate, given
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 MODELS = ["Llama-3.3-70B", "Llama-3.1-8B"]
 CHIPS = ["B200", "H100 SXM", "MI325X", "RTX PRO 6000"]
-CASE = defaults("plan") | {
-    "model": MODELS[0],
-    "accelerator": CHIPS[0],
-    "contract": "reserved",
-}
+CASE = defaults("plan") | {"model": MODELS[0], "accelerator": CHIPS[0], "contract": "reserved"}
 
 
 def ways_of(chips: list[str]) -> ServiceWays:

@@ -2,13 +2,16 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from chart_samples import svg_of, texts_of
+from IPython.core.interactiveshell import InteractiveShell
 from ownership_samples import CARD
 from scaleright import charts
 from scaleright.chapters.buy_or_rent.model import QUESTIONS, deployment, tree
+from scaleright.charts.cells import sentence_of
 from scaleright.charts.intervals import intervals
 from scaleright.charts.market import dots, spread
 from scaleright.claims import ledger, stored
@@ -67,6 +70,49 @@ def test_a_name_that_there_is_not_is_refused_with_the_nearest(case, template, sa
     assert bill.value
     with pytest.raises(LookupError, match=says):
         charts.sentence(template)
+
+
+def test_a_sentence_computes_and_chooses_words(case):
+    bill, chips = case.price * case.chips, 8
+    text = "It {if bill > 20:is {if bill > 99:too dear|dear}|takes {bill:usd}} for {chips}, {1 / 4}"
+    shown = charts.sentence(text + "{if bill > 20:, {2 * bill:usd} for two}.")
+    assert str(shown) == "It takes $16.00 for 8, 0.250." and chips < bill.value
+    for price, one, two in ((3.0, "is dear", ", $48.00 for two"), (20.0, "is too dear", None)):
+        assert [*told(shown, price=price).values()] == [one, two or ", $320 for two"]
+    with pytest.raises(ValueError, match="<b> in a phrase, which is plain text"):
+        charts.sentence("{if bill > 20:<b>dear</b>|cheap}")
+    with pytest.raises(ValueError, match=r"computes \{2 bill\}, which is no expression"):
+        charts.sentence("{2 bill:usd}")
+
+
+def test_a_cell_says_markdown_of_the_names_of_its_notebook(case):
+    names = {"case": case, "bill": case.price * case.chips}
+    cell = "**{bill:usd}** for {case.chips:whole} chips,\n[dear](a.html) & *5 %* {{of}} it.\n"
+    shown = sentence_of("", cell, names)
+    assert str(shown) == "$16.00 for 8 chips, dear & 5 % {of} it."
+    assert '<a href="a.html">dear</a> &amp; <em>' in shown.markup
+    assert "<strong><span" in shown.markup and told(shown, price=3.0)["bill"] == "$24.00"
+    asked = "Dear.\n%%otherwise\n{bill:usd} is **cheap**.\n"
+    shown = sentence_of("if bill > 20", asked, names)
+    assert str(shown) == "$16.00 is cheap." and "Dear." in shown.markup
+    assert str(sentence_of("if 3 > 2", asked, names)) == "Dear."
+    for line, told_so in (("", "belong together"), ("unless bill", "belong together")):
+        with pytest.raises(ValueError, match=told_so):
+            sentence_of(line, asked, names)
+    for line, text in (("", "{bil:usd}"), ("if bil > 20", asked)):
+        with pytest.raises(LookupError, match="in a sentence 'bil'; nearest: bill"):
+            sentence_of(line, text, names)
+
+
+def test_a_notebook_knows_sentences_once_its_controls_are_made(case):
+    shell = InteractiveShell.instance()
+    try:
+        charts.controls(SimpleNamespace(parameters=()))
+        ran = shell.run_cell("cost = {'a': 2.0}\n")
+        ran = shell.run_cell("%%say if cost['a'] > 3\nDear.\n%%otherwise\n{cost['a']:usd} a day.")
+        assert ran.success and str(ran.result) == "$2.00 a day."
+    finally:
+        InteractiveShell.clear_instance()
 
 
 def test_one_quantity_said_in_two_ways_keeps_both(case):

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from scaleright import catalog, cli, press
-from scaleright.press import build, datacheck, site, status
+from scaleright.press import datacheck, site, status
 from scaleright.press.pool import Pool
 from scaleright.validation import kinds
 
@@ -56,7 +56,7 @@ def test_help_imports_nothing_that_takes_time():
 
 @pytest.mark.processes
 def test_what_a_build_begins_and_renders_with_imports_no_tables_and_no_charts():
-    modules = "build, pages, status, worker"
+    modules = "pages, site, status, worker"
     code = f"import sys; from scaleright.press import {modules}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pandas", "altair"} & set(done.stdout.split())
@@ -174,7 +174,7 @@ def test_an_installed_package_is_read_and_what_is_built_goes_where_one_is(
     monkeypatch.chdir(here := tmp_path_factory.mktemp("elsewhere"))
     found = press.Book.find()
     assert found.root == book.root and found.chapters() == ["tiny"]
-    assert (found.build, found.kernels) == (here / "_build", here)
+    assert (found.build, found.workdir) == (here / "_build", here)
     assert scaleright("parameters", "tiny")[0] == 0
     for command in (["book"], ["notebooks"], ["pdf"], ["data", "refresh", "--from", "."]):
         code, out, err = scaleright(*command)
@@ -187,7 +187,7 @@ def test_a_full_disk_is_said_in_one_line(scaleright, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device", "html.next/index.html")
 
-    monkeypatch.setattr(build, "_run", lambda *_: None)
+    monkeypatch.setattr(site, "_run", lambda *_: None)
     monkeypatch.setattr(site, "build", full)
     code, _, err = scaleright("book")
     assert code == 1
@@ -201,7 +201,7 @@ def test_an_interruption_ends_with_its_own_exit_code(scaleright, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(build, "_run", interrupted)
+    monkeypatch.setattr(site, "_run", interrupted)
     code, _, err = scaleright("book")
     assert code == 130 and "interrupted; the last good site is as it was" in err
 

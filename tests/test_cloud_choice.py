@@ -31,26 +31,14 @@ EGRESS, RATIOS = (
     "given, what, agrees",
     [
         ({}, "Market, on demand", True),
-        (
-            {"moved_gb_per_month": 50_000.0},
-            "Small Cloud, on demand",
-            True,
-        ),  # 10,000 USD of data at the market, none at the neocloud
-        (
-            {"years": 3.0},
-            "Big Cloud, 3 years committed",
-            False,
-        ),  # 12 USD an hour: the specialized clouds are not the cheapest
-        (
-            {"years": 3.0, "used_share": 0.5},
-            "Market, on demand",
-            True,
-        ),  # which is paid in unused hours as well
-        (
-            {"years": 3.0, "price_change_per_year": -0.3},
-            "Market, on demand",
-            True,
-        ),  # and loses where rents fall under it
+        # 10,000 USD of data at the market, none at the neocloud
+        ({"moved_gb_per_month": 50_000.0}, "Small Cloud, on demand", True),
+        # 12 USD an hour: the specialized clouds are not the cheapest
+        ({"years": 3.0}, "Big Cloud, 3 years committed", False),
+        # which is paid in unused hours as well
+        ({"years": 3.0, "used_share": 0.5}, "Market, on demand", True),
+        # and loses where rents fall under it
+        ({"years": 3.0, "price_change_per_year": -0.3}, "Market, on demand", True),
     ],
 )
 def test_the_cheapest_way_to_pay_wins_with_all_that_it_costs(given, what, agrees):

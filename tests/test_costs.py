@@ -14,7 +14,7 @@ from scaleright.costs import break_even as even
 from scaleright.costs import break_even as rent
 from scaleright.costs import owned_hours
 from scaleright.costs import uncertainty as doubt
-from scaleright.costs.owned_hours import OwnedHour, owned_rows, owned_terms
+from scaleright.costs.owned_hours import OwnedHour, owned_terms
 from scaleright.costs.ownership import (
     ELECTRICITY,
     Ownership,
@@ -104,13 +104,6 @@ def test_what_is_saved_until_the_payback_is_worth_the_price(price, saving, rate)
         assert saving <= 0 or even.rented_until_usd(600, saving * 12, rate) < price
 
 
-def test_selling_ends_owning_cheaper_by_what_the_machine_fetches():
-    gap = even.spent_until_usd(36.0, 2000.0, 300.0, 0.0) - even.owned_until_usd(
-        36.0, 2000.0, 0.5, 2.0, 300.0, 0.0
-    )
-    assert gap == pytest.approx(even.resale_usd(36.0, 2000.0, 0.5, 2.0))
-
-
 @given(baseline=st.integers(0, 50), burst=st.integers(0, 50), h=hours)
 def test_a_fleet_that_owns_nothing_pays_rent_for_every_hour(baseline, burst, h):
     bill = even.fleet_usd_per_year(0, baseline, burst, h, 2.0, 3.0, 9000.0, 700.0, 70.0, 1.3, 0.1)
@@ -190,18 +183,6 @@ def test_propagation_agrees_with_drawing_at_random():
     assert low == pytest.approx(p5, rel=0.15) and high == pytest.approx(p95, rel=0.15)
 
 
-def test_swings_reach_no_further_than_the_range_by_much():
-    of = chosen("RTX 4090", "home")
-    low, high = (end.value for end in doubt.break_even_range(*of))
-    swings = ranges.moved(*doubt.doubts(*of))
-    assert len(swings) == 6 + len(doubt.TOGETHER)
-    assert all(
-        low <= end <= high
-        for swing in swings
-        for end in (swing.result_at_low, swing.result_at_high)
-    )
-
-
 @pytest.mark.parametrize("setting", ELECTRICITY)
 def test_the_range_of_an_owned_year_lies_within_all_at_their_ends(setting):
     found = doubt.owned_fixed_range("H100 SXM", setting)
@@ -275,13 +256,6 @@ def test_an_hour_of_a_chip_that_nobody_sells_has_no_price(monkeypatch):
     assert 0.5 < OwnedHour.of(owned_terms("H100 SXM", "data center"), training=True).usd < 3.0
     monkeypatch.setattr(owned_hours, "accelerator", unsold)
     assert np.isnan(OwnedHour.of(owned_terms("H100 SXM", "data center"), training=True).usd)
-
-
-def test_no_home_houses_a_chip_that_is_made_for_servers():
-    rows = owned_rows(("H100 SXM", "RTX 5090", "RTX PRO 6000"))
-    places = {name: row["place"] for (name, setting), row in rows.items() if setting == "home"}
-    assert places == {"H100 SXM": "data center", "RTX 5090": "home", "RTX PRO 6000": "home"}
-    assert rows["H100 SXM", "home"] == rows["H100 SXM", "data center"]
 
 
 @pytest.mark.parametrize(

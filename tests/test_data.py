@@ -1,14 +1,12 @@
 """The committed tables: valid, sourced, and right where the facts are well known."""
 
 import statistics
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from paths import DATA
 from scaleright.press.datacheck import check
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "data"
 GIB = 2**30
 
 

@@ -1,9 +1,9 @@
 """What a day costs each way to run its fleet, what a year of it spends, and what is refused."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from built import BOOK
 from cases import defaults, quantities
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,10 +21,8 @@ from scaleright.costs.day_bills import (
 )
 from scaleright.costs.day_choices import DayChoices, require_engine
 from scaleright.parameters import validate
-from scaleright.press import Book
 from scaleright.press.texts import declared
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 USUAL = defaults("load_of_a_day") | {
     "accelerator": "H100 SXM",
     "scaling": BASE,

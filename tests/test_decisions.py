@@ -14,20 +14,10 @@ from scaleright.decisions.capex_opex import capex_opex, fleet_costs, source_rule
     [
         (2.0, 12.0, 1, "buy", "buy"),
         (0.18, 3.0, 1, "rent", "rent"),
-        (
-            0.18,
-            5.0,
-            1,
-            "rent",
-            "buy",
-        ),  # the source's own example: its rule says buy, its money says rent
-        (
-            3.0,
-            20.0,
-            8,
-            "buy",
-            "rent",
-        ),  # several cards around the clock: the rule says rent whatever it costs
+        # the source's own example: its rule says buy, its money says rent
+        (0.18, 5.0, 1, "rent", "buy"),
+        # several cards around the clock: the rule says rent whatever it costs
+        (3.0, 20.0, 8, "buy", "rent"),
     ],
 )
 def test_rent_or_buy_follows_the_money(rent, hours, accelerators, what, rule):
@@ -102,24 +92,10 @@ def test_a_verdict_shows_answer_reasons_and_rule():
     "size, rent, speed, load, api, what, rule",
     [
         (7e9, 0.5, 2000.0, 0.2, 0.05, "API", "API"),
-        (
-            7e9,
-            0.08,
-            2000.0,
-            0.2,
-            0.5,
-            "rent",
-            "API",
-        ),  # the source asks a 7B model for 50 %; this rent and speed ask for 2 %
-        (
-            13e9,
-            2.0,
-            500.0,
-            0.12,
-            0.3,
-            "API",
-            "rent",
-        ),  # and a 13B model for 10 %, where these ask for more than full load
+        # the source asks a 7B model for 50 %; this rent and speed ask for 2 %
+        (7e9, 0.08, 2000.0, 0.2, 0.5, "rent", "API"),
+        # and a 13B model for 10 %, where these ask for more than full load
+        (13e9, 2.0, 500.0, 0.12, 0.3, "API", "rent"),
         (13e9, 0.3, 1000.0, 0.12, 1.0, "own", "rent"),
         (13e9, 2.0, 1000.0, 0.9, 1.0, "own", "own"),
         (13e9, 0.04, 1000.0, 0.12, 1.0, "rent", "rent"),

@@ -1,8 +1,7 @@
 """The GPU Economics Stack: parts that add up, and the layers of a service's bill."""
 
-from pathlib import Path
-
 import pytest
+from built import BOOK
 from hypothesis import given
 from hypothesis import strategies as st
 from scaleright.decisions.economics_stack import (
@@ -15,11 +14,9 @@ from scaleright.decisions.economics_stack import (
     waiting_usd_per_month,
 )
 from scaleright.inference.traffic import trace_terms
-from scaleright.press import Book
 from scaleright.press.texts import declared
 from scaleright.quantity.graph import value_of
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 USD = st.floats(0.0, 1e6)
 SHARE = st.floats(0.0, 1.0)
 THIRD = st.floats(0.0, 0.33)

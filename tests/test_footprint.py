@@ -36,13 +36,13 @@ from scaleright.inference.energy import (
     predicted_within,
 )
 from scaleright.ops import where
-from scaleright.power import WORK, serving_share
+from scaleright.power import serving_share
 from scaleright.quantity import Quantity, choose, evaluate
 from scaleright.quantity import given as parameter
 from scaleright.ranges import interval_of
 from scaleright.validation import kinds
 
-watts, shares, hours = st.floats(0, 2000), st.floats(0.01, 1), st.floats(0.01, 1e7)
+shares, hours = st.floats(0.01, 1), st.floats(0.01, 1e7)
 
 machines_drawn = st.builds(
     Machine,
@@ -158,16 +158,6 @@ def test_a_measured_token_is_its_joules():
     )
     made = Footprint.of(of, busy_hours(1e6, row["tokens_per_s"]), 1.0, replace(HERE, pue=1.0))
     assert made.energy.total * 3.6 == pytest.approx(row["joules_per_token"], rel=1e-3)
-
-
-@pytest.mark.parametrize("name", ["H100 SXM", "A100 SXM 80GB", "B200", "TPU v4", "L4", "RTX 4090"])
-@pytest.mark.parametrize("work", WORK)
-def test_a_machine_is_dearer_at_its_high_end(name, work):
-    low, best, high = (vars(machine(name, work, end)) for end in ("low", "best", "high"))
-    assert all(low[part] <= best[part] <= high[part] for part in low if part != "life_years")
-    assert low["life_years"] >= best["life_years"] >= high["life_years"]
-    with pytest.raises(LookupError, match="best"):
-        machine(name, work, "bst")
 
 
 def test_places_are_looked_up_by_code_name_and_region():

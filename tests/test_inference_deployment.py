@@ -24,64 +24,50 @@ DEEPSEEK = Deployment(
     catalog.model("DeepSeek-V3"), catalog.accelerator("H200 SXM"), "FP8", tensor=8
 )
 
-# (what is changed in a good deployment, what the message must say: the value, what is allowed, the
-# nearest that keeps the rule)
+# What is changed in a good deployment, and what the message must say: the value, what is allowed,
+# the nearest that keeps the rule.
+FORMATS = "bf16, fp16, fp32, fp8, int8, tf32"
+BERT, FALCON, PHI = map(catalog.model, ("BERT-base", "Falcon-7B", "Phi-3-medium"))
+OF_A_STAGE = "and the 8 chips of a stage; nearest:"
+WHOLE = "allowed: whole numbers from 1"
+
+
+def broken(message, good=LLAMA, **change):
+    return pytest.param(good, change, message)
+
+
 BROKEN = [
-    (LLAMA, {"precision": "FP9"}, "unknown precision 'FP9'; nearest: FP8"),
-    (LLAMA, {"kv_precision": "INT4"}, "unknown kv_precision 'INT4'"),
-    (
-        LLAMA,
-        {"chip": A100, "precision": "FP8"},
+    broken("unknown precision 'FP9'; nearest: FP8", precision="FP9"),
+    broken("unknown kv_precision 'INT4'", kv_precision="INT4"),
+    broken(
         "precision FP8 needs a chip with dense fp8; A100 SXM 80GB has bf16",
+        chip=A100,
+        precision="FP8",
     ),
-    (
-        LLAMA,
-        {"precision": "NVFP4"},
-        (
-            "precision NVFP4 needs a chip with dense fp4; H100 SXM has bf16, fp16, fp32, fp8, int8,"
-            " tf32, so it serves BF16"
-        ),
+    broken(
+        f"precision NVFP4 needs a chip with dense fp4; H100 SXM has {FORMATS}, so it serves BF16",
+        precision="NVFP4",
     ),
-    (
-        LLAMA,
-        {"model": catalog.model("BERT-base")},
-        "BERT-base is an encoder: it writes no tokens; allowed: decoders",
-    ),
-    (LLAMA, {"tensor": 6}, "tensor = 6 does not divide heads = 64; nearest: 4 or 8"),
-    (
-        LLAMA,
-        {"model": catalog.model("Falcon-7B"), "tensor": 8},
-        "tensor = 8 does not divide heads = 71; nearest: 1 or 71",
-    ),
-    (
-        LLAMA,
-        {"model": catalog.model("Phi-3-medium"), "tensor": 4},
+    broken("BERT-base is an encoder: it writes no tokens; allowed: decoders", model=BERT),
+    broken("tensor = 6 does not divide heads = 64; nearest: 4 or 8", tensor=6),
+    broken("tensor = 8 does not divide heads = 71; nearest: 1 or 71", model=FALCON, tensor=8),
+    broken(
         "tensor = 4 neither divides kv_heads = 10 nor is a multiple; nearest: 2 or 5",
+        model=PHI,
+        tensor=4,
     ),
-    (LLAMA, {"pipeline": 81}, "pipeline = 81 exceeds layers = 80; nearest: 80"),
-    (
-        LLAMA,
-        {"expert": 2},
-        "expert = 2 does not divide experts = 0 and the 8 chips of a stage; nearest: 1",
-    ),
-    (
-        DEEPSEEK,
-        {"expert": 3},
-        "expert = 3 does not divide experts = 256 and the 8 chips of a stage; nearest: 2 or 4",
-    ),
-    (
-        DEEPSEEK,
-        {"expert": 16},
-        "expert = 16 does not divide experts = 256 and the 8 chips of a stage; nearest: 8",
-    ),
-    (LLAMA, {"memory_share": 1.2}, "memory_share = 1.2, allowed: above 0 to 1"),
-    (LLAMA, {"max_sequences": 0}, "max_sequences = 0, allowed: whole numbers from 1; nearest: 1"),
+    broken("pipeline = 81 exceeds layers = 80; nearest: 80", pipeline=81),
+    broken(f"expert = 2 does not divide experts = 0 {OF_A_STAGE} 1", expert=2),
+    broken(f"expert = 3 does not divide experts = 256 {OF_A_STAGE} 2 or 4", DEEPSEEK, expert=3),
+    broken(f"expert = 16 does not divide experts = 256 {OF_A_STAGE} 8", DEEPSEEK, expert=16),
+    broken("memory_share = 1.2, allowed: above 0 to 1", memory_share=1.2),
+    broken(f"max_sequences = 0, {WHOLE}; nearest: 1", max_sequences=0),
     *(
-        (LLAMA, {name: value}, f"{name} = {value}, allowed: whole numbers from 1")
+        broken(f"{name} = {value}, {WHOLE}", **{name: value})
         for name in (*DEGREES, "chunk_tokens")
         for value in (0, -1, 2.5)
     ),
-    (LLAMA, {"tensor": float("nan")}, "tensor = nan, allowed: whole numbers from 1; nearest: 1"),
+    broken(f"tensor = nan, {WHOLE}; nearest: 1", tensor=float("nan")),
 ]
 
 

@@ -5,14 +5,13 @@ fleets that they leave.
 import math
 from itertools import permutations
 from statistics import NormalDist
-from types import SimpleNamespace
 
 import hypothesis
 import numpy as np
 import pytest
+from cases import defaults, quantities
 from hypothesis import strategies as st
 from scaleright import catalog
-from scaleright.claims import ledger, verdicts
 from scaleright.decisions import inference_ladder as source
 from scaleright.inference.curves import curves
 from scaleright.inference.deployment import Deployment
@@ -23,38 +22,18 @@ from scaleright.inference.lengths import Load, Speculation
 from scaleright.inference.nodes import continuous_rate, engines_like, fastest, static_rate
 from scaleright.inference.slowdowns import slowdowns
 from scaleright.inference.splits import reads_apart
-from scaleright.quantity import Quantity, evaluate, given
+from scaleright.quantity import Quantity, evaluate
 from scaleright.rules import RULES
 
 MODELS = ("Llama-3.1-70B", "Llama-3.1-8B", "Mixtral-8x7B")
 CHIPS = ("H100 SXM", "A100 SXM 80GB", "B200", "MI300X")
-CASE = {
-    "model": "Llama-3.1-70B",
-    "smaller": "Llama-3.1-8B",
-    "accelerator": "H100 SXM",
-    "precision": "BF16",
-    "input_tokens": 1150.0,
-    "output_tokens": 210.0,
-    "traffic": "conversation",
-    "tpot_ms": 50.0,
-    "ttft_s": 2.0,
-    "batching": "continuous",
-    "static_batch": 8,
-    "requests_per_s": 1000.0,
-    "peak_to_mean": 3.0,
-    "together": 0.3,
-    "services": 4,
-    "variants": 2,
-    "prefix_share": 0.5,
-    "repeated_share": 0.05,
-    "allowed_loss": 0.01,
-}
+CASE = defaults("inference_ladder") | {"accelerator": "H100 SXM", "requests_per_s": 1000.0}
 LEVERS = source.levers_of_source()["lever"].to_list()
 CHAT = Load(1150, 210, input_cv=1.0, output_cv=1.0)
 
 
 def fleet(**other) -> Fleet:
-    return Fleet.of(SimpleNamespace(**{of: given(of, it) for of, it in (CASE | other).items()}))
+    return Fleet.of(quantities(CASE | other))
 
 
 @pytest.fixture(scope="module")
@@ -373,12 +352,3 @@ def test_two_more_levers_say_what_they_save_or_why_they_are_left(ladder):
     found = source.beyond_the_ladder(ladder, (20, 1))
     assert found["20 ms a token"].str.endswith(" %").all()
     assert (found["1 ms a token"] == "out of reach").all()
-
-
-def test_claims_on_the_levers_are_judged():
-    judged = {finding.claim.id: finding.verdict for finding in ledger.findings("inference_ladder")}
-    assert judged["S2-ladder"] == judged["S2-pooling-after"] == verdicts.OFF
-    assert judged["S2-int8-loss"] == verdicts.REPRODUCED
-    assert judged["S2-sparse-matmul"] == judged["S2-sparse-latency"] == verdicts.TRACED
-    assert judged["S2-int4-loss"] == verdicts.CONDITIONAL
-    assert judged["S2-speedup"] == judged["S3-bits-served"] == verdicts.UNDECIDED

@@ -3,9 +3,9 @@ balance of a chip, claims on latency.
 """
 
 import math
-from pathlib import Path
 
 import pytest
+from built import BOOK
 from scaleright import catalog
 from scaleright.chapters.inference_roofline.model import Batch, Servers
 from scaleright.costs.tokens import usd_per_million_tokens
@@ -16,13 +16,11 @@ from scaleright.inference.lengths import Load
 from scaleright.inference.serving import steady
 from scaleright.inference.splits import require_server
 from scaleright.market import STEADY, listed_hour
-from scaleright.press import Book
 from scaleright.press.execute import answer
 from scaleright.quantity.graph import value_of
 from scaleright.roofline import balance_rows, matmul_seconds
 from scaleright.units import usd
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 CASE = Deployment(
     catalog.model("Llama-3.1-70B"), catalog.accelerator("B200"), "NVFP4", software="vLLM"
 )

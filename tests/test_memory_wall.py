@@ -3,21 +3,18 @@ wrong case is refused.
 """
 
 import functools
-from pathlib import Path
 
 import pytest
+from built import BOOK
 from cases import quantities
 from scaleright import catalog
 from scaleright.architecture import chosen
-from scaleright.press import Book
 from scaleright.press.execute import answer
 from scaleright.quantity import at, evaluate
 from scaleright.training.layout import Layout, TrainingRun
 from scaleright.training.memory import FSDP_FUSED_LOSS, fewest_ranks, training_memory
 from scaleright.units import si
 from scaleright.validation import kinds
-
-BOOK = Book(Path(__file__).resolve().parents[1])
 
 
 def bill(model: str, ranks: int, zero: int = 3, recompute: int = 2, sequence: int = 4096):

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from paths import ROOT
 from scaleright.claims import ledger
 from scaleright.claims.entries import documents, named
 
-ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "lib" / "scaleright"
 UNNAMED = re.compile(
     r"\bS[0-4]\b(?!-)|\b[Tt]he source\b(?! of\b)|\b[Tt]he source's\b|source documents?"

@@ -7,16 +7,14 @@ That every output is still what the code gives is nbval's part, in kernels that 
 
 import functools
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
-from scaleright.press import Book
+from built import BOOK
 from scaleright.press.execute import answer, load, normalize
 from scaleright.press.staleness import tables_read
 from scaleright.press.texts import declared, tagged
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 SKELETON = ["Your case", "Why", "How sure", "What this does not resolve", "Try it", "Sources"]
 
 pytestmark = pytest.mark.parametrize("chapter", BOOK.chapters())

@@ -3,9 +3,9 @@ stands beside it.
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from built import BOOK
 from scaleright import catalog, units
 from scaleright.chapters.parallelism.model import ACCEPTS, SOURCE, parallelism_selector, source_rule
 from scaleright.decisions.parallelism_playbook import (
@@ -16,11 +16,9 @@ from scaleright.decisions.parallelism_playbook import (
     strategy,
     words,
 )
-from scaleright.press import Book
 from scaleright.press.execute import answer
 from scaleright.training.layout import TrainingRun
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 H100, MODEL = catalog.accelerator("H100 SXM"), catalog.model
 SMALL = TrainingRun(MODEL("MPT-1B"), H100, 8, 2048, 256)
 SEVEN = TrainingRun(MODEL("Llama-2-7B"), H100, 64, 4096, 256)

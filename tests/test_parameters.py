@@ -201,10 +201,8 @@ def test_values_within_bounds_pass_unchanged(share):
         ("price: float = 9.0  # price [USD] (0..3)", "price = 9: outside 0 to 3 USD"),
         ("price: float = 2.0  # price [USD] (3..0)", "finite bounds low..high"),
         ("price: float = cost()  # price [USD] (0..3)", "no plain value"),
-        (
-            "price: float = 2.0  # price, a=b [USD] (0..3)",
-            "expected name",
-        ),  # papermill's inspection would not see it
+        # papermill's inspection would not see it
+        ("price: float = 2.0  # price, a=b [USD] (0..3)", "expected name"),
         ("plan: str = 'a'  # plan (b | c)", "plan = 'a'"),
         ("day: str = '2026-09-29'  # day (date 2022-09-01..tomorrow)", "(date first..last)"),
         ("day: str = '2021-09-29'  # day (date 2022-09-01..today)", "outside 2022-09-01 to today"),

@@ -143,62 +143,27 @@ def _replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "file, old, new, importer, flag, message",
-    [
-        (
-            carbon.GSF,
-            "eu-north-1",
-            "eu-nowhere-1",
-            carbon.region_rows,
-            "unknown_region",
-            "AWS eu-nowhere-1 2022 .*unknown region",
-        ),
-        (
-            carbon.GSF,
-            "US-MIDA-PJM",
-            "XX",
-            carbon.region_rows,
-            "unknown_region",
-            "AWS us-east-1 2022 .gsf2025.: .*unknown grid zone 'XX'",
-        ),
-        (
-            carbon.GSF,
-            "1.16",
-            "0.16",
-            carbon.region_rows,
-            "implausible",
-            "AWS us-east-1 2022 .gsf2025.: pue of 0.16 1 is not in 1..3",
-        ),
-        (
-            carbon.ECOLOGITS,
-            "DEU",
-            "DDR",
-            carbon.grid_rows,
-            "unknown_zone",
-            "DDR 2024 .ecologits2026.: .*unknown grid 'DDR'",
-        ),
-        (
-            carbon.YEARLY,
-            "US-CAL-CISO",
-            "XX-1",
-            carbon.grid_rows,
-            "unknown_zone",
-            "XX-1 2019 .mlco2impact2021.: .*unknown grid zone 'XX-1'",
-        ),
-        (
-            carbon.ECOLOGITS,
-            "0.344",
-            "344",
-            carbon.grid_rows,
-            "implausible",
-            "Germany 2024 .*: carbon_lifecycle of 344 kg/kWh",
-        ),
+GSF, ECOLOGITS, YEARLY = carbon.GSF, carbon.ECOLOGITS, carbon.YEARLY
+DOUBTED = {
+    "unknown_region": [
+        (GSF, "eu-north-1", "eu-nowhere-1", "AWS eu-nowhere-1 2022 .*unknown region"),
+        (GSF, "US-MIDA-PJM", "XX", "AWS us-east-1 2022 .gsf2025.: .*unknown grid zone 'XX'"),
     ],
-)
-def test_a_row_in_doubt_is_refused_by_name_and_kept_flagged_if_asked(
-    raw, file, old, new, importer, flag, message
-):
+    "unknown_zone": [
+        (ECOLOGITS, "DEU", "DDR", "DDR 2024 .ecologits2026.: .*unknown grid 'DDR'"),
+        (YEARLY, "US-CAL-CISO", "XX-1", "XX-1 2019 .mlco2impact2021.: .*unknown grid zone 'XX-1'"),
+    ],
+    "implausible": [
+        (GSF, "1.16", "0.16", "AWS us-east-1 2022 .gsf2025.: pue of 0.16 1 is not in 1..3"),
+        (ECOLOGITS, "0.344", "344", "Germany 2024 .*: carbon_lifecycle of 344 kg/kWh"),
+    ],
+}
+
+
+@pytest.mark.parametrize("flag, change", [(flag, row) for flag in DOUBTED for row in DOUBTED[flag]])
+def test_a_row_in_doubt_is_refused_by_name_and_kept_flagged_if_asked(raw, flag, change):
+    file, old, new, message = change
+    importer = carbon.region_rows if file == GSF else carbon.grid_rows
     _replace(raw / file, old, new)
     with pytest.raises(RefreshError, match=message):
         settle(importer(raw))

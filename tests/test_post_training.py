@@ -25,12 +25,7 @@ from scaleright.training.layout import TrainingRun
 from scaleright.training.search import search
 
 CHIP = "H100 SXM"
-CASE = defaults("rlhf_cost") | {
-    "sharing": TURNS,
-    "rounds": 100,
-    "minibatches": 4,
-    "labels": 30_000,
-}
+CASE = defaults("rlhf_cost") | {"sharing": TURNS, "rounds": 100, "minibatches": 4, "labels": 30_000}
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from scaleright.files import FileError
-from scaleright.press import PressError, build, contents, pool
+from scaleright.press import PressError, contents, pool, site
 
 TOC = "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/tiny\n"
 BIB = "@misc{one,\n title={One},\n author={A. Ut}\n}\n"
@@ -157,7 +157,7 @@ def test_a_chapter_that_cannot_answer_is_refused_before_it_runs(book, monkeypatc
     book.text("tiny").write_text(text.replace(old, new), encoding="utf-8")
     monkeypatch.setattr(pool, "_Process", pytest.fail)
     with pytest.raises(PressError) as caught:
-        build.publish(book, 1, False, print)
+        site.publish(book, 1, False, print)
     assert str(caught.value).startswith(says)
 
 

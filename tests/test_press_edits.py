@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from scaleright.press import Book
 from scaleright.press.staleness import Inputs
+from scaleright.press.texts import SAY
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = Book(ROOT)
@@ -94,7 +95,8 @@ def behind(chapter: str) -> frozenset[Path]:
     cells = re.findall(
         r"^```\{code-cell\}[^\n]*\n((?:.*\n)*?)```$", BOOK.text(chapter).read_text(), re.MULTILINE
     )
-    code = "\n".join(re.sub(r"\A(:.*\n)+", "", cell) for cell in cells)
+    sources = (re.sub(r"\A(:.*\n)+\n?", "", cell) for cell in cells)
+    code = "\n".join(source for source in sources if not source.startswith(SAY))
     found, ahead = set[Path](), set(modules_in(code))
     while ahead:
         found |= ahead

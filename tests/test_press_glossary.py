@@ -8,10 +8,10 @@ from xml.etree import ElementTree as ET
 
 import pybtex.plugin
 from pybtex.database import parse_string
-from scaleright.press import diagrams, links, sphinx_site
+from scaleright.press import diagrams, markup, sphinx_site
 
 ROOT = Path(__file__).resolve().parents[1]
-MEANS = links.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
+MEANS = markup.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
 
 
 def test_the_glossary_has_the_words_of_the_field_each_in_one_to_three_sentences():
@@ -29,14 +29,14 @@ def test_the_glossary_has_the_words_of_the_field_each_in_one_to_three_sentences(
 
 
 def test_only_the_first_mention_is_marked_and_nothing_that_is_a_link_code_or_rewritten():
-    find = links.term_pattern(["KV cache", "decode", "MFU"])
+    find = markup.term_pattern(["KV cache", "decode", "MFU"])
     where = {name: f"g.html#{name}" for name in ("KV cache", "decode", "MFU")}
     body = (
         '<h1>MFU</h1><p>By <code>MFU</code> <a href="#">MFU</a>'
         ' <span class="sr-live" data-sr-signal="a">MFU</span> then <em>MFU</em>, MFU,'
         " decoder, Decode.</p><script>MFU</script><p hidden>KV cache</p><p>KV caches</p>"
     )
-    marked = links.mark_terms(body, find, {name: f"{name} it is" for name in where}, where)
+    marked = markup.mark_terms(body, find, {name: f"{name} it is" for name in where}, where)
     found = re.findall(r'(.{4})<a class="sr-term" href="g.html#[^"]*" title="([^"]*)">', marked)
     assert found == [("<em>", "MFU it is"), ("er, ", "decode it is"), ("><p>", "KV cache it is")]
     assert re.sub(r'<a class="sr-term"[^>]*>(.*?)</a>', r"\1", marked) == body
@@ -44,8 +44,8 @@ def test_only_the_first_mention_is_marked_and_nothing_that_is_a_link_code_or_rew
 
 def test_words_that_mean_the_same_are_told_once():
     means = {"MoE": "Many.", "mixture of experts": "Many."}
-    find, where = links.term_pattern([*means]), dict.fromkeys(means, "g.html#m")
-    marked = links.mark_terms("<p>Mixtures of MoE: a mixture of experts.</p>", find, means, where)
+    find, where = markup.term_pattern([*means]), dict.fromkeys(means, "g.html#m")
+    marked = markup.mark_terms("<p>Mixtures of MoE: a mixture of experts.</p>", find, means, where)
     assert marked.count("sr-term") == 1
 
 

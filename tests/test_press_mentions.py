@@ -7,11 +7,11 @@ from pathlib import Path
 
 import jupytext
 import pytest
-from scaleright.press import Book, links
+from scaleright.press import Book, markup
 
 ROOT = Path(__file__).resolve().parents[1]
-OF = links.read_mentions(ROOT / links.MENTIONS)
-FIND = links.mention_pattern(OF)
+OF = markup.read_mentions(ROOT / markup.MENTIONS)
+FIND = markup.mention_pattern(OF)
 LINKED = re.compile(r"\[[^\]]*\]\([^)]*\)|<a .*?</a>", re.DOTALL)
 
 
@@ -31,10 +31,10 @@ def test_no_mention_of_a_chapter_stays_without_a_link(chapter):
     text = prose_of(chapter)
     lost = [
         text[begun.start() : begun.end() + 40]
-        for begun in links.MENTION.finditer(text)
+        for begun in markup.MENTION.finditer(text)
         if not FIND.match(text, begun.start())
     ]
-    assert not lost, f"name them in {links.MENTIONS}, or link them"
+    assert not lost, f"name them in {markup.MENTIONS}, or link them"
 
 
 def test_mentions_become_links_outside_of_links_headings_and_code():
@@ -44,7 +44,7 @@ def test_mentions_become_links_outside_of_links_headings_and_code():
         " MLPerf</b>, <a href='#'>the chapter on memory</a>, <code>chapter on tokens</code>, the"
         " chapter on an announcement and the chapter on tokenizers.</p>"
     )
-    marked = links.mark_mentions(body, FIND, OF, where)
+    marked = markup.mark_mentions(body, FIND, OF, where)
     found = re.findall(r'<a href="(\w+).html">chapter\s+on\s+([^<]*)</a>', marked)
     assert found == [
         ("load_of_a_day", "the load of a day"),
@@ -52,11 +52,11 @@ def test_mentions_become_links_outside_of_links_headings_and_code():
         ("vendor_claims", "an announcement"),
     ]
     assert re.sub(r'<a href="\w+.html">(.*?)</a>', r"\1", marked, flags=re.DOTALL) == body
-    assert links.mark_mentions(body, FIND, OF, {}) == body
+    assert markup.mark_mentions(body, FIND, OF, {}) == body
 
 
 def test_a_book_without_words_for_chapters_has_none(tmp_path):
-    assert links.read_mentions(tmp_path / "none.yml") == {}
+    assert markup.read_mentions(tmp_path / "none.yml") == {}
 
 
 @pytest.mark.parametrize("chapter", Book(ROOT).chapters())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from press_cases import declare, finish, rendered, scaleright, shown
 from scaleright.files import write_whole
-from scaleright.press import build, scenarios, site
+from scaleright.press import scenarios, site
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -116,8 +116,8 @@ def test_a_book_is_built_once_rebuilt_when_changed_and_survives_a_bad_chapter(bo
 def test_stored_notebooks_follow_the_executed_ones(book):
     finish(book)
     write_whole(book.notebook("gone"), "{}")
-    assert build.outdated(book) == ["gone", "tiny"]
-    assert build.store_executed(book) == ["gone", "tiny"]
-    assert build.outdated(book) == []
+    assert site.outdated(book) == ["gone", "tiny"]
+    assert site.store_executed(book) == ["gone", "tiny"]
+    assert site.outdated(book) == []
     assert book.notebook("tiny").read_bytes() == book.executed("tiny").read_bytes()
     assert not book.notebook("gone").exists()

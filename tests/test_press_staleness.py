@@ -11,7 +11,7 @@ import pytest
 from press_cases import SCENARIO, declare, executed, finish
 from scaleright import REMEMBERED
 from scaleright.files import write_whole
-from scaleright.press import Book, PressError, build, scenarios
+from scaleright.press import Book, PressError, scenarios, site
 from scaleright.press.execute import Job, Run, Used
 from scaleright.press.staleness import NEW, Inputs, asked_by, behind, reasons
 
@@ -267,7 +267,7 @@ def test_later_builds_have_what_was_found_in_the_same_tables_and_no_others(tmp_p
     inputs = SimpleNamespace(book=Book(tmp_path), remembered=lambda: now, behind_each={})
     for anew in (False, False, False, True):
         now = kept / next(states)
-        with build._remembering(inputs, anew):
+        with site._remembering(inputs, anew):
             folder = Path(os.environ[REMEMBERED])
             found.append(folder.is_dir())
             folder.mkdir(parents=True, exist_ok=True)

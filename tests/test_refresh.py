@@ -197,57 +197,36 @@ def test_a_fact_entered_by_hand_stays_and_wins(raw, data):
     )
 
 
-@pytest.mark.parametrize(
-    "path, change, message",
-    [
-        (
-            "gpu_prices/skypilot_catalog_extract.csv",
-            None,
-            "raw file gpu_prices/skypilot_catalog_extract.csv: no such file",
-        ),
-        (
-            "gpu_prices/skypilot_catalog_extract.csv",
-            ("price_usd_hr", "price_eur_hr"),
-            "unknown column 'price_eur_hr', missing column 'price_usd_hr'",
-        ),
-        ("gpu_prices/skypilot_catalog_extract.csv", ("23.60", "cheap"), "'cheap' is not a number"),
-        (
-            "gpu_prices/skypilot_catalog_extract.csv",
-            ("23.60", "23.60,1"),
-            "line 2 has 11 cells, expected 10",
-        ),
-        ("gpu_prices/gpuhunt_tpu_pricing.json", ("3.22", "3.22,"), "not valid JSON"),
-        (
-            "gpu_prices/gpuhunt_tpu_pricing.json",
-            ("Spot (USD)", "Spot (EUR)"),
-            "unknown field 'Spot (EUR)'",
-        ),
-        (
-            "accelerator_specs/aiconfigurator_systems/l4.yaml",
-            ("power", "watts"),
-            "unknown field 'watts'",
-        ),
-        (
-            "accelerator_specs/stas_memory_bw_shipping.csv",
-            ("Intel Gaudi3", "Intel Gaudi9"),
-            "unknown accelerator 'Intel Gaudi9'",
-        ),
-        (
-            "epoch/ai_chip_counts/Nvidia_annual_prices.csv",
-            ("H20 low", "H20 lowest"),
-            "missing column 'H20 low'",
-        ),
-    ],
-)
+CARDS, TPUS = "gpu_prices/skypilot_catalog_extract.csv", "gpu_prices/gpuhunt_tpu_pricing.json"
+L4 = "accelerator_specs/aiconfigurator_systems/l4.yaml"
+BANDWIDTHS = "accelerator_specs/stas_memory_bw_shipping.csv"
+ESTIMATES = "epoch/ai_chip_counts/Nvidia_annual_prices.csv"
+FORMS = {
+    (CARDS, "price_usd_hr", "price_eur_hr"): (
+        "unknown column 'price_eur_hr', missing column 'price_usd_hr'"
+    ),
+    (CARDS, "23.60", "cheap"): "'cheap' is not a number",
+    (CARDS, "23.60", "23.60,1"): "line 2 has 11 cells, expected 10",
+    (CARDS, None, None): f"raw file {CARDS}: no such file",
+    (TPUS, "3.22", "3.22,"): "not valid JSON",
+    (TPUS, "Spot (USD)", "Spot (EUR)"): "unknown field 'Spot (EUR)'",
+    (L4, "power", "watts"): "unknown field 'watts'",
+    (BANDWIDTHS, "Intel Gaudi3", "Intel Gaudi9"): "unknown accelerator 'Intel Gaudi9'",
+    (ESTIMATES, "H20 low", "H20 lowest"): "missing column 'H20 low'",
+}
+
+
+@pytest.mark.parametrize("change, message", FORMS.items())
 def test_raw_material_that_changed_its_form_stops_all_and_writes_nothing(
-    raw, data, path, change, message
+    raw, data, change, message
 ):
     refresh(raw, data)
+    path, old, new = change
     before, target = _bytes(data), raw / path
-    if change is None:
+    if old is None:
         target.unlink()
     else:
-        target.write_text(target.read_text().replace(*change, 1))
+        target.write_text(target.read_text().replace(old, new, 1))
     with pytest.raises(RefreshError, match=message.replace("(", r"\(").replace(")", r"\)")):
         refresh(raw, data)
     assert _bytes(data) == before

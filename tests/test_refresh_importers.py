@@ -120,58 +120,22 @@ def _write_old_quotes(raw) -> None:
         "Cloud GPU description": "T4 (16 GB)",
         "Number of GPUs": "1",
     }
+    t4, large, small = ("Amazon Web Services", "NVIDIA Tesla T4"), "g4dn.8xlarge", "g4dn.xlarge"
+    v100, h100 = ({"Cloud GPU description": said} for said in ("16 GB HBM2", "94GB"))
+    pair = "instance NC12s v2 number of GPUs: 2X"
     write_csv(
         raw / prices_rates.EPOCH,
         header(prices_rates.EPOCH),
-        _rented(
-            "Amazon Web Services",
-            "NVIDIA Tesla T4",
-            "2022-08-05",
-            "2.18",
-            Notes="g4dn.8xlarge",
-            **stack,
-        ),
-        _rented(
-            "Amazon Web Services",
-            "NVIDIA Tesla T4",
-            "2022-08-05",
-            "0.53",
-            Notes="g4dn.xlarge",
-            **stack,
-        ),
-        _rented(
-            "Amazon Web Services",
-            "NVIDIA Tesla T4",
-            "2023-08-05",
-            "0.53",
-            Notes="g4dn.xlarge",
-            **stack,
-        ),
+        _rented(*t4, "2022-08-05", "2.18", Notes=large, **stack),
+        _rented(*t4, "2022-08-05", "0.53", Notes=small, **stack),
+        _rented(*t4, "2023-08-05", "0.53", Notes=small, **stack),
         _rented("Google Cloud", "NVIDIA A100 SXM4 40 GB", "2022-12-12", "2.93"),
-        _rented(
-            "Google Cloud",
-            "NVIDIA V100",
-            "2025-03-03",
-            "2.48",
-            **{"Cloud GPU description": "16 GB HBM2"},
-        ),
+        _rented("Google Cloud", "NVIDIA V100", "2025-03-03", "2.48", **v100),
         _rented("Google Cloud", "Google TPU v4", "2025-03-03", "3.22"),
         _rented("Google Cloud", "Google TPU v4", "2024-08-26", "3.22"),
-        _rented(
-            "Microsoft Azure",
-            "NVIDIA P100",
-            "2024-01-29",
-            "2.07",
-            Notes="instance NC12s v2 number of GPUs: 2X",
-        ),
+        _rented("Microsoft Azure", "NVIDIA P100", "2024-01-29", "2.07", Notes=pair),
         _rented("Datacrunch", "NVIDIA RTX A6000", "2022-08-08", "1.25", **{"Number of GPUs": "8"}),
-        _rented(
-            "Cudo Compute",
-            "NVIDIA H100 PCIe",
-            "2025-03-03",
-            "2.45",
-            **{"Cloud GPU description": "94GB"},
-        ),
+        _rented("Cudo Compute", "NVIDIA H100 PCIe", "2025-03-03", "2.45", **h100),
     )
 
 

@@ -3,10 +3,10 @@ words of the parameters.
 """
 
 import re
-from pathlib import Path
 
 import jupytext  # noqa: F401  its import asks pandoc for its version, once, in a process
 import pytest
+from built import BOOK
 from scaleright import catalog, market
 from scaleright.inference.lengths import Load
 from scaleright.inference.nodes import engines
@@ -19,11 +19,10 @@ from scaleright.parameters import (
     read_grid,
     validate,
 )
-from scaleright.press import Book, scenarios
+from scaleright.press import scenarios
 from scaleright.press.texts import declared
 from scaleright.rules import RULES
 
-BOOK = Book(Path(__file__).resolve().parents[1])
 PAIR = parse(
     'first: str = "a"  # one (a | b | c)\n'
     'second: str = "b"  # other (a | b | c)\n'

@@ -5,10 +5,10 @@ as they were run.
 import json
 import math
 from functools import cache
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from paths import ROOT
 from scaleright import catalog
 from scaleright.chapters.serving_accuracy.evidence import (
     REASONS,
@@ -22,7 +22,6 @@ from scaleright.parameters import ParameterError, validate
 from scaleright.press.texts import declared
 from scaleright.validation import cross_validation, serving
 
-ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "notebooks" / "serving_accuracy.ipynb"
 
 

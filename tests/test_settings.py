@@ -1,14 +1,13 @@
 """Settings that other programs read are of the form that they expect, and agree with each other."""
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 from click.testing import CliRunner
+from paths import ROOT
 from scaleright import __version__
 
-ROOT = Path(__file__).resolve().parents[1]
 GITHUB = ROOT / ".github"
 TEMPLATES = {*(GITHUB / "ISSUE_TEMPLATE").glob("*.yml")} - {GITHUB / "ISSUE_TEMPLATE/config.yml"}
 FORMS = {

@@ -2,14 +2,11 @@
 
 import shutil
 from contextvars import ContextVar
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from paths import DATA
 from scaleright import catalog, market
-
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "data"
 
 
 @pytest.fixture

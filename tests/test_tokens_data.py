@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from offer_cases import MODELS, listed, offers, write
+from paths import DATA
 
 from refresh import RefreshError, api_prices
 from refresh import measured as importer
 from refresh.tables import read_table, sift
 
-DATA = Path(__file__).resolve().parents[1] / "data"
 SPECS = read_table(DATA / "accelerator_specs.csv")
 NO_MLPERF = {"mlperf_benchmarks": [], "mlperf_inference": []}
 

@@ -4,10 +4,10 @@ tools' as they were run.
 
 import json
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from paths import ROOT
 from scaleright import catalog
 from scaleright.chapters.training_accuracy.evidence import (
     REASONS,
@@ -23,7 +23,6 @@ from scaleright.quantity import evaluate, given
 from scaleright.validation import kinds, published
 from scaleright.validation import training_errors as errors
 
-ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "notebooks" / "training_accuracy.ipynb"
 
 

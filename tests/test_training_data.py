@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from paths import DATA
 from scaleright import catalog
 from scaleright.transformer.parameters import active_parameters
 
@@ -17,7 +18,6 @@ from refresh import megatron_bridge, training
 from refresh.rules import header
 from refresh.tables import RefreshError, sift, table_text
 
-DATA = Path(__file__).resolve().parents[1] / "data"
 RAW = os.environ.get("SCALERIGHT_RAW")
 DEGREES = ["tensor_parallel", "pipeline_parallel", "context_parallel", "data_parallel"]
 SHAPELESS = {"Nemotron-3-Nano", "Nemotron-3-Super", "Modalities-28B"} | {

@@ -80,7 +80,7 @@ def test_a_row_does_not_take_part_in_its_own_prediction(judged):
     group = (table["model"] == "MPT-7B") & (table["accelerators"] == 8)
     changed = table.copy()
     changed.loc[group, "measured_tokens_per_s_per_accelerator"] *= 2
-    every = judge.cases(changed)
+    every = judge.cases.cases(changed)
     use = np.array([not case.why for case in every]) & ~cross_validation.held_out(table)
     subject = dataclasses.replace(
         judge.SUBJECT, book=lambda: cross_validation.Book(changed, every, use)

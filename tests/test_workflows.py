@@ -1,12 +1,11 @@
 """The publishing workflow: what it runs is named by hash, and the right to publish is one job's."""
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
+from paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PUBLISHING = {"pages", "id-token"}
 

@@ -67,9 +67,9 @@ def _checkout(extra: str, command: str) -> Book:
 @_force
 def book(jobs: int | None, force: bool) -> None:
     """Run changed chapters and scenarios and build the site into _build/html."""
-    from scaleright.press import build
+    from scaleright.press import site
 
-    build.publish(_checkout("book", "book"), jobs, force, click.echo)
+    site.publish(_checkout("book", "book"), jobs, force, click.echo)
 
 
 @cli.command("pdf")
@@ -88,9 +88,9 @@ def pdf_() -> None:
 )
 def notebooks_(jobs: int | None, check: bool) -> None:
     """Run changed chapters and store them, with their outputs, in notebooks/."""
-    from scaleright.press import build
+    from scaleright.press import site
 
-    build.store(_checkout("book", "notebooks"), jobs, check, click.echo)
+    site.store(_checkout("book", "notebooks"), jobs, check, click.echo)
 
 
 @cli.command()
@@ -106,7 +106,7 @@ def notebooks_(jobs: int | None, check: bool) -> None:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Write the executed notebook here (takes a kernel, and longer).",
+    help="Write the executed notebook here (runs every cell, which takes longer).",
 )
 def run(chapter: str, assignments: tuple[str, ...], out: Path | None) -> None:
     """Run CHAPTER on your case and print its answer."""

@@ -13,11 +13,11 @@ import pytest
 import yaml
 from browse import CHAPTERS, CONTENTS, LISTED, PAGES, ROOT
 from pybtex.database import parse_file
-from scaleright.press import about, links
+from scaleright.press import about, markup
 
 MEMORY = "notebooks/memory_wall.html"
 TERM, CITED = "a.sr-term >> nth=0", "a.sr-cited >> nth=0"
-MEANS = links.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
+MEANS = markup.terms((ROOT / "book" / "glossary.md").read_text(encoding="utf-8"))
 
 
 def hint(opened) -> str:
@@ -222,5 +222,5 @@ def test_a_page_says_how_long_it_takes_to_read(html, name):
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_no_mention_of_a_chapter_stays_without_a_link(html, name):
     text = about.article((html / name).read_text(encoding="utf-8"))
-    marked = [part for part, prose in links.prose(text) if prose]
+    marked = [part for part, prose in markup.prose(text) if prose]
     assert not [part for part in marked if re.search(r"\bchapter\s+on\s+[a-z]", part)]

@@ -22,7 +22,7 @@ ERROR = "Model error"
 """The longest text of that line, which shows once it is unfolded."""
 
 
-def sentence(text: str, provided: Quantity | None = None, otherwise: str = "") -> Display:
+def sentence(text: str, provided: Any = None, otherwise: str = "") -> Display:
     """A paragraph of the chapter whose numbers and words follow the controls.
 
     Parameters
@@ -36,7 +36,14 @@ def sentence(text: str, provided: Quantity | None = None, otherwise: str = "") -
     >>> sentence("Rent is <b>{cost:usd}</b> &amp; more.")
     Rent is $2.00 & more.
     """
-    found = said(text, provided, otherwise, callers_names())
+    return paragraph(text, provided, otherwise, callers_names())
+
+
+def paragraph(text: str, provided: Any, otherwise: str, names: Mapping[str, Any]) -> Display:
+    """The same of given names."""
+    if not (provided is None or isinstance(provided, Quantity)):
+        text, provided = text if provided else otherwise, None  # no control moves it
+    found = said(text, provided, otherwise, names)
     markup, now = (f'<p class="sr-said">{of}</p>' for of in (found.markup, found.now))
     shown = _both(f"{markup}{live_model(found.numbers)}", now, provided)
     return Display({"text/plain": plain_text(found.now)} | shown)

@@ -253,6 +253,9 @@ def controls(case: Any) -> Controls:
     >>> live.describe("price")["unit"], live.used_in("datum.x * day")
     ('USD per hour', (['price'], ['day']))
     """
+    from scaleright.charts.cells import known_to_notebook  # which needs the page
+
+    known_to_notebook()
     _PAGE[:] = [Controls(case)]
     return _PAGE[0]
 

@@ -1,7 +1,9 @@
 """Sentences that name quantities, as `{saving:usd} a year`: said in Python and by the page alike.
 
-A name is that of a quantity of the chapter, or of a part of one of its records
-(`{bill.total:usd}`); after the colon stands how `say` says it. A word needs no colon.
+In braces stands what an f-string may hold, a quantity of the chapter, a part of one of its records
+or what is computed of them (`{12 * bill.total:usd}`); after the colon how `say` says it, which
+words and counts do not need. `{if spare > 0:saves|loses}` is one of two words, which may hold
+braces again; without a bar it is nothing where the condition does not hold.
 """
 
 import re
@@ -10,16 +12,18 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from scaleright.charts.live import LiveNumber, page
 from scaleright.charts.words import between, say
 from scaleright.names import nearest
+from scaleright.ops import where
 from scaleright.quantity import Quantity
 from scaleright.quantity.graph import control
 
 _UNBROKEN = re.compile("(?<=[0-9]) (?=%)")
 _ESCAPED = str.maketrans({"{": "{{", "}": "}}"})
-
-
+_IF = "if "
 _TAG = re.compile(r"</?[a-z]+>")
 
 
@@ -43,9 +47,14 @@ def phrase(template: str) -> Any:
     >>> found.value, evaluate([found], {"hours": 7.0})
     ('above 5 hours of use', ['above 7 hours of use'])
     """
+    return _plain(template, callers_names())
+
+
+def _plain(template: str, names: Mapping[str, Any]) -> Any:
+    """A template without markup, filled."""
     if tag := _TAG.search(template):
         raise ValueError(f"{tag[0]} in a phrase, which is plain text: {template!r}")
-    return filled(template, callers_names())
+    return filled(template, names)
 
 
 def filled(template: str, names: Mapping[str, Any]) -> Any:
@@ -54,6 +63,8 @@ def filled(template: str, names: Mapping[str, Any]) -> Any:
 
     >>> filled("{low:usd} to {high:usd} a day", {"low": 74_210.0, "high": 74_190.0})
     '$74,200 a day'
+    >>> filled("It {if spare > 0:saves {spare:usd}|loses {-spare:usd}}.", {"spare": -2.0})
+    'It loses $2.00.'
     """
     said, parts = "", [*_parts(template)]
     while parts:
@@ -62,11 +73,11 @@ def filled(template: str, names: Mapping[str, Any]) -> Any:
             said = said + text
         between_two = not text.endswith("from ") and kind != ""
         if between_two and parts and parts[0][0] == " to " and parts[0][2] == kind:
-            low, high = (_found(of, names) for of in (field, parts.pop(0)[1]))
+            low, high = (found(of, names) for of in (field, parts.pop(0)[1]))
             said = said + between(low, high, kind)
         elif field:
-            value = _found(field, names)
-            said = said + (value if _is_word(value) else say(value, kind or "number"))
+            value = found(field, names)
+            said = said + (value if _is_word(value) else say(value, kind or _usual(value)))
     return said
 
 
@@ -90,12 +101,11 @@ def slots(
             plain[label] += _UNBROKEN.sub("\N{NO-BREAK SPACE}", text).translate(_ESCAPED)
             if not field:
                 continue
-            value = _found(field, names)
-            given = control(value) if isinstance(value, Quantity) else None
-            slot = page().slot(given or field.replace(".", "_"), kind)
+            value = found(field, names)
+            slot = page().slot(_called(field, value) or f"word{len(filled)}", kind)
             plain[label] += f"{{{slot}}}"
             if not isinstance(value, Quantity):
-                filled[slot] = value if _is_word(value) else say(value, kind or "number")
+                filled[slot] = value if _is_word(value) else say(value, kind or _usual(value))
             elif slot not in filled:
                 filled[slot] = (
                     page().words(slot, value)
@@ -105,24 +115,68 @@ def slots(
     return plain, filled
 
 
+def _called(field: str, value: Any) -> str | None:
+    """What fills a field: a control, a name, or what the page calls what is computed there."""
+    if isinstance(value, Quantity) and (given := control(value)):
+        return given
+    if re.fullmatch(r"[\w.]+", field):
+        return field.replace(".", "_")
+    return page().signal(value) if isinstance(value, Quantity) else None
+
+
+def _usual(value: Any) -> str:
+    """How a plain number is said of which a template does not tell."""
+    return "whole" if isinstance(value, (int, np.integer)) else "number"
+
+
 def _is_word(value: Any) -> bool:
     return isinstance(value.value if isinstance(value, Quantity) else value, str)
 
 
 def _parts(template: str) -> Iterator[tuple[str, str, str]]:
-    """Text, then the name and the kind of what follows it, both empty at the end."""
+    """Text, then the field and the kind of what follows it, both empty at the end; a choice has no
+    kind.
+    """
     for text, field, kind, _ in string.Formatter().parse(template):
-        yield text, field or "", kind or ""
+        if field and field.startswith(_IF):
+            yield text, f"{field}:{kind}", ""
+        else:
+            yield text, field or "", kind or ""
 
 
-def _found(field: str, names: Mapping[str, Any]) -> Any:
-    root, *parts = field.split(".")
-    if root not in names:
-        public = [name for name in names if not name.startswith("_")]
-        nearest(root, public, "quantity of this chapter in a sentence")
-    value = names[root]
-    for part in parts:
-        if not hasattr(value, part):
-            nearest(part, [n for n in dir(value) if not n.startswith("_")], f"part of {root!r}")
-        value = getattr(value, part)
-    return value
+def found(field: str, names: Mapping[str, Any]) -> Any:
+    """What stands in braces means.
+
+    Raises
+    ------
+    LookupError : a name that there is not; the nearest is offered.
+    ValueError : no expression.
+    """
+    if field.startswith(_IF):
+        condition, _, words = field.removeprefix(_IF).partition(":")
+        one, other = (_plain(of, names) for of in _either(words))
+        return where(found(condition, names), one, other)
+    try:
+        return eval(field.strip(), dict(names))  # noqa: S307, the book's own text
+    except NameError as error:
+        unknown, known, what = error.name, names, "quantity of this chapter in a sentence"
+    except AttributeError as error:
+        unknown, known = error.name, dir(error.obj)
+        what = f"part of {field.rpartition(f'.{unknown}')[0]!r}"
+    except SyntaxError:
+        raise ValueError(f"a sentence computes {{{field}}}, which is no expression") from None
+    return nearest(unknown, [name for name in known if not name.startswith("_")], what)
+
+
+def _either(words: str) -> tuple[str, str]:
+    """The words before and after a bar that stands in no braces of theirs.
+
+    >>> _either("{if one:a|b} of them|none")
+    ('{if one:a|b} of them', 'none')
+    """
+    deep = 0
+    for place, sign in enumerate(words):
+        deep += (sign == "{") - (sign == "}")
+        if sign == "|" and not deep:
+            return words[:place], words[place + 1 :]
+    return words, ""

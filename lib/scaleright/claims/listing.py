@@ -14,6 +14,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -78,20 +79,16 @@ def chosen(
     """
     documents = dict.fromkeys(entry.document.short for entry in of)
     keys = {entry.document.source.casefold(): entry.document.short for entry in of}
-    asked = {
-        "document": document
-        and (keys.get(document.casefold()) or _named(document, documents, "document")),
-        "subject": subject and _named(subject, SUBJECTS, "subject"),
-        "verdict": verdict and _named(verdict, VERDICTS, "verdict"),
-        "chapter": chapter and _named(chapter, {e.claim.chapter: 0 for e in of}, "chapter"),
-    }
-    has = {
-        "document": lambda e: e.document.short,
-        "subject": lambda e: e.subject,
-        "verdict": lambda e: e.finding.verdict,
-        "chapter": lambda e: e.claim.chapter,
-    }
-    left = [e for e in of if all(not name or has[what](e) == name for what, name in asked.items())]
+    known = document and keys.get(document.casefold())
+    chapters = {entry.claim.chapter: 0 for entry in of}
+    asked = (
+        (known or (document and _named(document, documents, "document")), "document.short"),
+        (subject and _named(subject, SUBJECTS, "subject"), "subject"),
+        (verdict and _named(verdict, VERDICTS, "verdict"), "finding.verdict"),
+        (chapter and _named(chapter, chapters, "chapter"), "claim.chapter"),
+    )
+    wanted = [(name, attrgetter(of)) for name, of in asked if name]
+    left = [entry for entry in of if all(has(entry) == name for name, has in wanted)]
     return _with_words(left, words, of) if words else left
 
 

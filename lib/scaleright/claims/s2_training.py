@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from math import ceil
 from types import SimpleNamespace
 
@@ -78,9 +79,8 @@ def _size(name: str) -> float:
 def _memory(name: str, ranks: int, zero: int = 3, recompute: int = 2, task: str = "pretrain"):
     """What each of so many chips holds for one sequence of 2,048 tokens."""
     layout = Layout(data=ranks, zero=zero, recompute=recompute)
-    return training_memory(
-        run_of(name, ranks, 2048, ranks, task=task), layout, software=FSDP_FUSED_LOSS
-    )
+    run = run_of(name, ranks, 2048, ranks, task=task)
+    return training_memory(run, layout, software=FSDP_FUSED_LOSS)
 
 
 def _state(name: str) -> tuple[float, float]:
@@ -113,11 +113,8 @@ def s2_one_card() -> Recomputed:
 
 
 def s2_lora_share() -> Recomputed:
-    return span(
-        100 * adapter_parameters(model(name), rank) / _size(name)
-        for name in (THIRTEEN, SEVENTY)
-        for rank in (8, 16, 32)
-    )
+    of = product((THIRTEEN, SEVENTY), (8, 16, 32))
+    return span(100 * adapter_parameters(model(name), rank) / _size(name) for name, rank in of)
 
 
 def s2_lora_memory() -> Recomputed:
@@ -356,23 +353,19 @@ CASE = {
 def _shares(method: str) -> Iterator[float]:
     """Time of a round with adapters over that with all weights [1], where both fit."""
     tables = Tables.of(TUNED, SIZES, [H100], ("BF16",))
-    for name in TUNED:
-        for chips in SIZES:
-            of = {"model": name, "reward_model": TUNED[0], "method": method, "chips": chips}
-            case = CASE | of | {"rollout_chips": float(chips)}
-            few, every = (
-                job(tables, SimpleNamespace(**case, trained=trained), H100)
-                for trained in (LORA, ALL)
-            )
-            if bool(value_of(few.there)) and bool(value_of(every.there)):
-                yield float(value_of(few.round_s)) / float(value_of(every.round_s))
+    for name, chips in product(TUNED, SIZES):
+        of = {"model": name, "reward_model": TUNED[0], "method": method, "chips": chips}
+        case = CASE | of | {"rollout_chips": float(chips)}
+        cases = (SimpleNamespace(**case, trained=trained) for trained in (LORA, ALL))
+        few, every = (job(tables, each, H100) for each in cases)
+        if bool(value_of(few.there)) and bool(value_of(every.there)):
+            yield float(value_of(few.round_s)) / float(value_of(every.round_s))
 
 
 def s2_lora_forty() -> Recomputed:
     answers = "reinforcement learning, which writes answers as well"
-    return span(
-        saved(_shares("sft"), of_two_steps("layout")), Condition(answers, saved(_shares("ppo")))
-    )
+    written = Condition(answers, saved(_shares("ppo")))
+    return span(saved(_shares("sft"), of_two_steps("layout")), written)
 
 
 RECOMPUTED = {

@@ -68,6 +68,11 @@ def _peak(precision: str = "bf16", name: str = A100) -> float:
     return accelerator(name).peak_flops(precision)
 
 
+def _held(of: str = "bytes", name: str = A100) -> float:
+    """The memory of a chip [B], or its bandwidth (`bytes_per_s`) [B/s]."""
+    return accelerator(name).require(f"memory_{of}")
+
+
 def _weights(name: str, precision: str = "BF16", numbers: int = 1) -> float:
     """So many numbers for each parameter of a model [B]."""
     return transformer.weight_bytes(
@@ -104,9 +109,7 @@ def s3_cpu_hours() -> Recomputed:
 
 def s3_a100_second() -> Recomputed:
     prefill = transformer.compute_seconds(gpt3.prompt_flop(), _peak(), 1.0)
-    token = transformer.memory_seconds(
-        gpt3.weights_bytes(), accelerator(A100).require("memory_bytes_per_s"), 1.0
-    )
+    token = transformer.memory_seconds(gpt3.weights_bytes(), _held("bytes_per_s"), 1.0)
     one_pass = Condition(
         "1,024 prompt tokens in one pass at peak, weights spread over enough GPUs", prefill
     )
@@ -268,7 +271,7 @@ def s3_int4() -> Recomputed:
 
 def s3_memory_bound() -> Recomputed:
     def over_compute(context: int, batch: int) -> float:
-        bytes_per_s = accelerator(A100).require("memory_bytes_per_s")
+        bytes_per_s = _held("bytes_per_s")
         step = transformer.decode_step(
             model(GPT3), context, batch, "FP16", 8, _peak("fp16"), bytes_per_s, 1.0, 1.0
         )
@@ -338,7 +341,7 @@ def s3_nvidia_share() -> Recomputed:
 
 def s3_several_cards() -> Recomputed:
     """Weights of a large model over the memory of the largest chip on sale [times]."""
-    most = accelerator("B300").require("memory_bytes")
+    most = _held(name="B300")
     large, small = (_weights(f"Llama-3.1-{size}") / most for size in ("405B", "70B"))
     return point(large, Condition("a model of 70 billion parameters", small))
 
@@ -354,7 +357,7 @@ RECOMPUTED = {
     ),
     "S3-training-flop": lambda: point(gpt3.training_flop()),
     "S3-weights-fp32": lambda: point(_weights(GPT3, "FP32")),
-    "S3-weights-fit": lambda: looked_up(accelerator(A100).require("memory_bytes")),
+    "S3-weights-fit": lambda: looked_up(_held()),
     "S3-training-memory": lambda: point(_weights(GPT3, "FP32", 4)),
     "S3-small-gpu": lambda: point(
         12e9 / (transformer.bytes_per_parameter("FP32") + stated("S3-extra-bytes")), internal=True

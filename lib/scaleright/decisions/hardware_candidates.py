@@ -35,7 +35,7 @@ from scaleright.order import name_of_greatest
 from scaleright.quantity import choose
 from scaleright.training.layout import training_format
 from scaleright.transformer import bytes_per_parameter, parameters, weight_bytes
-from scaleright.units import figure
+from scaleright.units import figure, figures
 
 ENDS = ("usd", "low", "high")
 
@@ -104,11 +104,8 @@ def candidates(vendor: str = "all", segment: str = "any", least_providers: int =
     every = frame = _candidates()
     for column, wanted, everything in (("vendor", vendor, "all"), ("segment", segment, "any")):
         if wanted != everything:
-            one_of(
-                wanted,
-                [everything, *sorted(set(every[column]))],
-                f"{column} of chips with a recent rent",
-            )
+            known = [everything, *sorted(set(every[column]))]
+            one_of(wanted, known, f"{column} of chips with a recent rent")
             frame = frame[frame[column] == wanted]
     if frame.empty:
         has = ", ".join(sorted(set(every[every["vendor"] == vendor]["segment"])))
@@ -188,21 +185,20 @@ def _candidates() -> pd.DataFrame:
         if not (listed := recent_hour(name)):
             continue
         chip = catalog[name]
-        rows[name] = (
-            {"vendor": chip.vendor, "segment": chip.segment}
-            | spec
-            | {
-                "scale_up_bytes_per_s": chip.scale_up_bytes_per_s or 0.0,
-                "joined": chip.scale_up_chips or (SLOTS if chip.form == "PCIe" else 1.0),
-                "measured": "bf16" in chip.measured,
-                "watts": chip.tdp_watts,
-                "rent_usd_per_hour": listed.usd,
-                "providers": int(providers.get(name, 1)),
-                "as_of": listed.age,
-                "sold": chip.purchase_age or "none",
-                "bought": bool(chip.purchase_usd and chip.tdp_watts),
-            }
-        )
+        rows[name] = {
+            "vendor": chip.vendor,
+            "segment": chip.segment,
+            **spec,
+            "scale_up_bytes_per_s": chip.scale_up_bytes_per_s or 0.0,
+            "joined": chip.scale_up_chips or (SLOTS if chip.form == "PCIe" else 1.0),
+            "measured": "bf16" in chip.measured,
+            "watts": chip.tdp_watts,
+            "rent_usd_per_hour": listed.usd,
+            "providers": int(providers.get(name, 1)),
+            "as_of": listed.age,
+            "sold": chip.purchase_age or "none",
+            "bought": bool(chip.purchase_usd and chip.tdp_watts),
+        }
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("accelerator")
     numbers = frame.select_dtypes(float)
     return frame.assign(**numbers.map(figure))
@@ -251,17 +247,13 @@ def training_rows(models: tuple[str, ...], own: str = "") -> Rows:
                     rows[name, form, chip] = why[chip]
                     continue
                 of = trusted[kind, chip, form]
+                ends = of["error_low"], of["error_high"]
+                sure = {"off": spread_between(*ends), "quick": ends[0], "slow": ends[1]}
                 rows[name, form, chip] = {
                     f"{of} at {n}": figure(speeds.get((chip, n), NAN), 6)
                     for of, speeds in found.items()
                     for n in SIZES
-                } | {
-                    "off": figure(spread_between(of["error_low"], of["error_high"])),
-                    "quick": figure(of["error_low"]),
-                    "slow": figure(of["error_high"]),
-                    "seen": of["seen"],
-                    "basis": of["basis"],
-                }
+                } | {**figures(sure), "seen": of["seen"], "basis": of["basis"]}
     return rows
 
 
@@ -446,14 +438,8 @@ class HardwareTables:
         """
         shapes = {name: catalog.model(name) for name in models}
         chips, rows = candidate_rows(), training_rows(tuple(models), trained)
-        return cls(
-            candidate_engines(models),
-            chips,
-            rows,
-            Hours([*chips]),
-            owned_rows(tuple(chips)),
-            shapes,
-        )
+        hours, owned = Hours([*chips]), owned_rows(tuple(chips))
+        return cls(candidate_engines(models), chips, rows, hours, owned, shapes)
 
     def demand(self, case: Any, contract: Any = None) -> Demand:
         """The traffic of a case, of which training has none.

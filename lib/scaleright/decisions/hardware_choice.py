@@ -178,10 +178,8 @@ class Priced:
         tables : a `hardware_candidates.HardwareTables`
         trained : speed in training, of a task that is not to train
         """
-        training, load = (
-            case.task == "training",
-            requests_of(case.traffic, case.input_tokens, case.output_tokens, case.cached_share),
-        )
+        training = case.task == "training"
+        load = requests_of(case.traffic, case.input_tokens, case.output_tokens, case.cached_share)
         node, spec = (case.model, chip, case.precision), choose(tables.chips, chip)
         there = {"accelerator": chip, "rent_usd_per_hour": 0.0, "seller": case.seller}
         asked = SimpleNamespace(**there, contract=case.contract)
@@ -273,11 +271,8 @@ class Priced:
         hour = {
             f"hour_{name}": getattr(self.hour, name) for name in ("usd", "low", "high", "apart")
         }
-        return (
-            own
-            | hour
-            | {name: of for name, of in vars(self.speed).items() if name not in ("runs", "groups")}
-        )
+        rest = {name: of for name, of in vars(self.speed).items() if name not in ("runs", "groups")}
+        return own | hour | rest
 
     def at(self, **case: Any) -> pd.DataFrame:
         """The `figures` of every candidate at a case, the cheapest first; a row each of those that
@@ -285,10 +280,7 @@ class Priced:
         """
         names = np.array(list(candidate_rows()))
         found = evaluate(self.figures.values(), case | {self.chip_name: names})
-        columns = {
-            name: np.broadcast_to(values, names.shape)
-            for name, values in zip(self.figures, found, strict=True)
-        }
+        columns = dict(zip(self.figures, found, strict=True))
         frame = pd.DataFrame(columns, index=names).dropna(subset="usd")
         return frame.sort_values("usd", key=noiseless, kind="stable")
 
@@ -382,9 +374,8 @@ def source_rule(training: Any, stored_bytes: Any, interactive: Any):
     ('A100', 'A100 or H100', 'high-end', 'smaller card')
     """
     smaller = where(interactive, "high-end", "smaller card")
-    return where(
-        training, "A100", where(stored_bytes > SMALLER_CARD_BYTES, "A100 or H100", smaller)
-    )
+    fits = where(stored_bytes > SMALLER_CARD_BYTES, "A100 or H100", smaller)
+    return where(training, "A100", fits)
 
 
 def follows_rule(rule: str, name: str, chip: Mapping[str, Any]) -> bool:
@@ -396,10 +387,9 @@ def follows_rule(rule: str, name: str, chip: Mapping[str, Any]) -> bool:
     """
     if rule.startswith("A100"):
         return any(name.startswith(kind) for kind in rule.split(" or "))
-    high_end = bool(
-        chip["bf16_flops"] >= A100_FLOPS and chip["memory_bytes_per_s"] >= A100_BYTES_PER_S
-    )
-    return high_end == (rule == "high-end")
+    fast = chip["bf16_flops"] >= A100_FLOPS
+    high_end = fast and chip["memory_bytes_per_s"] >= A100_BYTES_PER_S
+    return bool(high_end) == (rule == "high-end")
 
 
 def why_none(training: Any) -> Any:

@@ -24,6 +24,7 @@ ARITHMETIC = "arithmetic reached [USD/h per PFLOP/s]"
 BANDWIDTH = "bandwidth [USD/h per TB/s]"
 MEMORY = "memory [USD/h per GB]"
 ENERGY = "energy [J/TFLOP]"
+PRICED = ("rent_usd_per_hour", "bf16_flops", "compute_efficiency")
 
 
 def joules_reached(chip: Mapping[str, Any]) -> Any:
@@ -49,9 +50,7 @@ def sold_by_the_hour() -> pd.DataFrame:
     True
     """
     chips = candidates()
-    rent, flops, reached = (
-        chips[column] for column in ("rent_usd_per_hour", "bf16_flops", "compute_efficiency")
-    )
+    rent, flops, reached = (chips[column] for column in PRICED)
     limited = chips[chips["watts"].notna()]
     found = {
         "rent [USD/h]": rent,
@@ -89,9 +88,7 @@ def peaks_reached() -> pd.DataFrame:
     """
     chips = candidates()
     known = ordered(chips[chips["measured"]], "compute_efficiency", ascending=False)
-    rent, peak, share = (
-        known[column] for column in ("rent_usd_per_hour", "bf16_flops", "compute_efficiency")
-    )
+    rent, peak, share = (known[column] for column in PRICED)
     found = {
         "peak": peak,
         "measured": (peak * share).map(figure),

@@ -272,9 +272,8 @@ def round_changes() -> pd.DataFrame:
     """
     both = common_rounds(summary()).sort_values("round", kind="stable")
     both = both.assign(after=both["best_new"] / both["best_old"])
-    ends = [
-        f"{name}_{side}" for name in ("tail_low", "best", "tail_high") for side in ("new", "old")
-    ]
+    sides = ("new", "old")
+    ends = [f"{name}_{side}" for name in ("tail_low", "best", "tail_high") for side in sides]
     same = both.groupby(["accelerator_new", "accelerator_old", *QUESTION])
     earlier = same[["after", *ends]].shift().add_prefix("before_")
     both = both.join(earlier.rename(columns={"before_after": "before"})).dropna(subset="before")
@@ -384,6 +383,12 @@ def power_runs(rows: pd.DataFrame | None = None) -> pd.DataFrame:
     )
 
 
+def _ends(rows: pd.DataFrame, side: str, statistic: str = "best", before: str = "") -> tuple:
+    """What `gain_interval` takes of one side of `common_rounds`."""
+    names = "tail_low", statistic, "tail_high"
+    return tuple(rows[f"{before}{name}_{side}"].to_numpy() for name in names)
+
+
 def _gains(
     rates: pd.DataFrame, price: Mapping[str, float], metric: str, statistic: str, pairs: Any
 ) -> pd.DataFrame:
@@ -395,10 +400,7 @@ def _gains(
     one_of(statistic, STATISTICS, "statistic")
     both = common_rounds(rates, pairs, also)
     both = both[both["accelerator_new"].isin(price) & both["accelerator_old"].isin(price)]
-    new, old = (
-        tuple(both[f"{name}_{side}"].to_numpy() for name in ("tail_low", statistic, "tail_high"))
-        for side in ("new", "old")
-    )
+    new, old = (_ends(both, side, statistic) for side in ("new", "old"))
     paid = [both[f"accelerator_{side}"].map(price).to_numpy(dtype=float) for side in ("new", "old")]
     moves = both["architecture_new"].map(drift).to_numpy(dtype=float)
     low, high = gain_interval(new, old, moves, *paid)
@@ -499,10 +501,9 @@ def gain(
             f" {divisors[none[0]]:g}; where nobody lists a rent, set one"
         )
     rates = _rates(metric, rows)
-    here = ((rates["benchmark"] == benchmark) | (entry(rates) == benchmark)) & (
-        rates["scenario"] == scenario
-    )
-    found = _gains(rates[here], divisors, metric, statistic, [pair])
+    rates = rates[(rates["benchmark"] == benchmark) | (entry(rates) == benchmark)]
+    rates = rates[rates["scenario"] == scenario]
+    found = _gains(rates, divisors, metric, statistic, [pair])
     if found.empty:
         matched(*pair, benchmark, scenario, rows=rows)  # refuses two without a common round
         for name in pair:
@@ -529,12 +530,7 @@ def range_test() -> pd.DataFrame:
     for (benchmark, generative), rows in changes.groupby(["benchmark", "generative"]):
         others = changes[changes["benchmark"] != benchmark]
         moves = moved_by(others[others["generative"] == generative])
-        new, old = (
-            tuple(
-                rows[f"before_{of}_{side}"].to_numpy() for of in ("tail_low", "best", "tail_high")
-            )
-            for side in ("new", "old")
-        )
+        new, old = (_ends(rows, side, before="before_") for side in ("new", "old"))
         low, high = gain_interval(new, old, moves)
         found.append(rows.assign(low=low, high=high, inside=rows["after"].between(low, high)))
     return pd.concat(found, ignore_index=True)

@@ -1,10 +1,10 @@
 """The press: chapters in, a published book out.
 
-`parameters` reads a chapter's parameter lines, `scenarios` the named cases of chapters, `execute`
-makes notebooks of both that a `pool` of processes runs, each by a `worker`, `staleness`
+`texts` reads chapters and the parameters that they declare, `scenarios` their named cases,
+`execute` makes notebooks of both that a `pool` of processes runs, each by a `worker`, `staleness`
 decides which need it, `pages`, `pictures`, `start` and `status` make of the results what a reader
-sees, `site` renders and swaps, `build` does all of it; `processes` sees to it that nothing outlives
-a build. This module holds what they share: where things lie in a book.
+sees, `site` renders and swaps; `processes` sees to it that nothing outlives a build. This module
+holds what they share: where things lie in a book.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Book:
         return (Path.cwd() if self.installed else self.root) / "_build"
 
     @property
-    def kernels(self) -> Path:
+    def workdir(self) -> Path:
         """Folder in which the cells of chapters run."""
         return Path.cwd() if self.installed else self.root / "notebooks"
 

@@ -16,7 +16,7 @@ from typing import Any
 from scaleright.parameters import Case, Declared, supplied
 from scaleright.press import Book
 from scaleright.press.execute import CellError, ChapterError, place_of, said, short
-from scaleright.press.texts import Code, code_cells
+from scaleright.press.texts import SAY, Code, code_cells
 
 Show = Callable[[Any], object]
 """Takes what a cell shows."""
@@ -37,6 +37,10 @@ def run_cells(
     names |= {"__name__": "__main__", "display": _displaying(show)}  # as a notebook has them
     with supplied(case):
         for cell in cells:
+            if cell.source.startswith(SAY):
+                if show is not None:
+                    show(_sentence(cell, names))
+                continue
             lines, where = ast.parse(cell.source), f"code cell {cell.number}"
             last = None
             if lines.body and isinstance(found := lines.body[-1], ast.Expr):
@@ -50,6 +54,16 @@ def run_cells(
             if "parameters" in cell.tags:
                 names |= case.values
     return names
+
+
+def _sentence(cell: Code, names: Mapping[str, Any]) -> Any:
+    """What a cell says."""
+    from scaleright.charts.cells import (
+        sentence_of,
+    )  # heavy, and there once a chapter says something
+
+    line, _, body = cell.source.removeprefix(SAY).partition("\n")
+    return sentence_of(line, body, names)
 
 
 def _displaying(show: Show | None) -> Callable[..., None]:

@@ -151,7 +151,7 @@ class Pool:
                 except Exception as error:  # noqa: BLE001  a malformed text: the others go on
                     yield job, f"{job.label}: {type(error).__name__}: {error}"
                     continue
-                process = _Process(notebook, job, self._book.kernels, self._folder, self._warm)
+                process = _Process(notebook, job, self._book.workdir, self._folder, self._warm)
                 self._busy[process.connection] = process
             ready = set(wait(list(self._busy), _LOOK_S))
             for connection, process in list(self._busy.items()):

@@ -25,7 +25,7 @@ from sphinx.search import js_index
 from scaleright.catalog import shared
 from scaleright.files import file_type, parsed, read_text
 from scaleright.outputs import page_json
-from scaleright.press import about, diagrams, links, markup, pictures
+from scaleright.press import about, diagrams, markup, pictures
 from scaleright.press.pages import notebook_file
 from scaleright.press.repository import Repository
 from scaleright.press.vendor import copy_mathjax, copy_vega
@@ -264,8 +264,8 @@ def setup(app) -> dict:
     )  # Jupyter Book sets it for an extension that is left out
     app.connect("env-get-outdated", always_write)
     app.connect("env-before-read-docs", share_cores)
-    app.connect("html-page-context", links.mark_mentions_of_page, priority=790)
-    app.connect("html-page-context", links.mark_terms_of_page, priority=800)
+    app.connect("html-page-context", markup.mark_mentions_of_page, priority=790)
+    app.connect("html-page-context", markup.mark_terms_of_page, priority=800)
     app.connect("html-page-context", lean_scripts, priority=900)
     app.connect("html-page-context", valid_markup, priority=950)
     app.connect("config-inited", fold_cells)

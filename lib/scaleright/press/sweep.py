@@ -598,7 +598,7 @@ def _program(book: Book, chapter: str, parameters: Declared, own: str) -> Progra
             f"{chapter} has no cell tagged answer after its parameters, so there is nothing to"
             " collect"
         )
-    folder, timeout_s = str(book.kernels), execute.CELL_TIMEOUT_S
+    folder, timeout_s = str(book.workdir), execute.CELL_TIMEOUT_S
     return Program(uuid.uuid4().hex, cells, parameters, own, folder, timeout_s)
 
 

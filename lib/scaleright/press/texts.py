@@ -27,6 +27,8 @@ _CELL = re.compile(
 """A fence of code, the options above its source in lines that begin with a colon or as a block."""
 _TAGS = re.compile(r"^[ \t]*:?tags:[ \t]*(\[[^\]]*\]|(?:\n[ \t]*- [^\n]*)+)", re.MULTILINE)
 
+SAY = "%%say"
+"""How a cell begins that is a sentence, see `charts.cells`."""
 _OF_CATALOG = re.compile(r"\([\s#]*(accelerators|models)\b")
 """Where a parameter may have any name of a table."""
 

@@ -51,22 +51,9 @@ def model_of(row: Mapping[str, Any]) -> Transformer:
         ) from None
 
 
-_LAYOUT = {
-    "tensor": "tensor_parallel",
-    "pipeline": "pipeline_parallel",
-    "context": "context_parallel",
-    "expert": "expert_parallel",
-    "virtual": "virtual_pipeline",
-    "micro_batch": "micro_batch",
-}
-_STATED = (
-    "sequence",
-    "global_batch",
-    "micro_batch",
-    "tensor_parallel",
-    "pipeline_parallel",
-    "context_parallel",
-)
+_LAYOUT = {of: f"{of}_parallel" for of in ("tensor", "pipeline", "context", "expert")}
+_LAYOUT |= {"virtual": "virtual_pipeline", "micro_batch": "micro_batch"}
+_STATED = ("sequence", "global_batch", "micro_batch", *list(_LAYOUT.values())[:3])
 UNDETERMINED: Any = None
 """What stands in a case for what its row does not determine: the case says `why`, and whoever takes
 cases looks at that first.
@@ -131,15 +118,10 @@ def given(row: Mapping[str, Any], column: str, default: Any) -> Any:
 
 def _undetermined(row: dict[str, Any], experts: int) -> str:
     """Why a row's configuration does not determine the time of its step; empty if it does."""
-    needed = {
-        "expert_parallel": experts > 0,
-        "virtual_pipeline": given(row, "pipeline_parallel", 1) > 1,
-    }
-    if lacking := [
-        column
-        for column in (*_STATED, *needed)
-        if needed.get(column, True) and pd.isna(row[column])
-    ]:
+    staged = given(row, "pipeline_parallel", 1) > 1
+    needed = {"expert_parallel": experts > 0, "virtual_pipeline": staged}
+    asked = (column for column in (*_STATED, *needed) if needed.get(column, True))
+    if lacking := [column for column in asked if pd.isna(row[column])]:
         return f"does not state {', '.join(lacking)}"
     if row["routing"] == "token drop":
         return "drops tokens, so that its work is not that of its tokens"
@@ -274,11 +256,8 @@ _MOST_KNOWN = 200_000
 
 def configuring(rows: pd.DataFrame) -> list[str]:
     """The columns of a table that say what was run."""
-    return [
-        name
-        for name in rows
-        if name not in _NO_CONFIGURATION and not name.startswith(("measured_", "published"))
-    ]
+    figures = "measured_", "published"
+    return [of for of in rows if of not in _NO_CONFIGURATION and not of.startswith(figures)]
 
 
 def configured(

@@ -273,11 +273,11 @@ def interval_rows(
         for source in ("", *sorted(unseen & set(sources[mine]))):
             rest, without = mine & (sources != source), f" without {source}" if source else ""
             middle, *both = _ends(ratios[rest], sources[rest])
-            lent = [
+            pooled = [
                 end * math.exp(side * (math.sqrt(out**2 + further) - out))
                 for side, end, out, further in zip(SIDES, both, _outward(both), more, strict=True)
             ]
-            for suffix, span in (("", both), (", borrowed", lent)):
+            for suffix, span in (("", both), (", borrowed", pooled)):
                 rows = (name + suffix + without, "interval", middle, *span, rest.sum(), "quantile")
                 found.append(rows)
     return found
@@ -316,9 +316,7 @@ def errors_by(rows: pd.DataFrame, key: Any, errors: Mapping[str, str]) -> pd.Dat
     columns = {"rows": each.size()} | {
         words: each[column].agg(median_and_p90) for words, column in errors.items()
     }
-    inside, width = (
-        (100 * each["within_range"].mean()).round(0),
-        each["width_percent"].median().round(0),
-    )
+    inside = (100 * each["within_range"].mean()).round(0)
+    width = each["width_percent"].median().round(0)
     order = columns["rows"].sort_values(ascending=False, kind="stable").index
     return pd.DataFrame(columns | {"in range %": inside, "width %": width}).loc[order]

@@ -59,9 +59,8 @@ class Case:
     @property
     def kind(self) -> str:
         """Whose range it has: "dense" or "experts"."""
-        return (
-            "" if not self.known else "experts" if self.timed.deployment.model.experts else "dense"
-        )
+        kind = "experts" if self.known and self.timed.deployment.model.experts else "dense"
+        return kind if self.known else ""
 
     @property
     def chip(self) -> catalog.Accelerator:
@@ -98,21 +97,16 @@ def case(row: dict[str, Any], timed: serving.Case | None) -> Case:
     """A row as a case, given its throughput as a case of serving where it states enough for
     that.
     """
-    if timed is None or timed.point is None:
-        return Case(
-            timed.why
-            if timed
-            else "the length of its prompts, its layout or its batch is not stated"
-        )
+    if timed is None:
+        return Case("the length of its prompts, its layout or its batch is not stated")
+    if timed.point is None:
+        return Case(timed.why)
     if row["boundary"] == "facility":
         return Case("its building's share of the energy is not stated")
     chip = timed.deployment.chip
     host = draw(chip.name, "serving").host_watts if row["boundary"] == "server" else 0.0
-    joules = given(
-        row,
-        "measured_joules_per_token",
-        row["measured_watts"] / row["measured_output_tokens_per_s"],
-    )
+    drawn = row["measured_watts"] / row["measured_output_tokens_per_s"]
+    joules = given(row, "measured_joules_per_token", drawn)
     why = timed.why or ("" if joules > 0 else "states neither energy nor power")
     return Case(why, timed, _work(timed.point), joules, chip.require("tdp_watts"), host)
 

@@ -5,6 +5,7 @@ year.
 import math
 from collections.abc import Iterator
 from datetime import date
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -44,24 +45,17 @@ def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], s
         if pd.isna(row["zone"]):
             return {}, "states no place"
         year = None if pd.isna(row["year"]) else int(row["year"])
-        factor, world, spread = (
-            grid(row["zone"], year).kg_co2e_per_kwh,
-            grid("WORLD", year).kg_co2e_per_kwh,
-            intensity_spread(),
-        )
+        factor, world = (grid(zone, year).kg_co2e_per_kwh for zone in (row["zone"], "WORLD"))
+        spread = intensity_spread()
     low, high = (factor * ratio for ratio in spread)
     if pd.isna(row["accelerator"]) or pd.isna(row["accelerator_hours"]):
         if quantity == "energy" or pd.isna(row["measured_kwh"]):
             return {}, "states no chip-hours"
         inside = row["boundary"] == boundary or pd.isna(row["pue"])
         kwh = row["measured_kwh"] * (1.0 if inside else row["pue"])
-        found = {
-            "predicted": kwh * factor,
-            "low": kwh * low,
-            "high": kwh * high,
-            "baseline": kwh * world,
-        }
-        return found, "from its own energy: checks the grid alone"
+        found = {"predicted": factor, "low": low, "high": high, "baseline": world}
+        why = "from its own energy: checks the grid alone"
+        return {name: kwh * intensity for name, intensity in found.items()}, why
     chip, hours = row["accelerator"], float(row["accelerator_hours"])
     tdp = catalog.accelerator(chip).require("tdp_watts")
     usual = cost_factor("pue", "data center")
@@ -80,14 +74,8 @@ def _prediction(row: dict[str, Any], quantity: str) -> tuple[dict[str, float], s
         return energy_kwh(hours, watts, pue) * intensity
 
     found = dict(zip(("low", "high"), map(float, interval(total, **uncertain)), strict=True))
-    return (
-        found
-        | {
-            "predicted": total(*(ends[1] for ends in uncertain.values())),
-            "baseline": energy_kwh(hours, tdp) * world,
-        },
-        "",
-    )
+    found["predicted"] = total(*(ends[1] for ends in uncertain.values()))
+    return found | {"baseline": energy_kwh(hours, tdp) * world}, ""
 
 
 def _checked(row: dict[str, Any]) -> None:
@@ -139,34 +127,25 @@ def _exaggerated(rows: pd.DataFrame) -> Iterator[Problem]:
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     judged = []
-    for row in rows.to_dict("records"):
-        given = {
-            quantity: row[column]
-            for quantity, column in QUANTITIES.items()
-            if not pd.isna(row[column])
-        }
-        for quantity, published in given.items():
-            found, why = _prediction(row, quantity)
-            found = dict.fromkeys(("predicted", "low", "high", "baseline"), math.nan) | found
-            judged.append(
-                {
-                    "run": row["run"],
-                    "model": row["model"],
-                    "accelerator": row["accelerator"],
-                    "quantity": quantity,
-                    "published": published,
-                }
-                | found
-                | {
-                    "error_percent": 100 * (found["predicted"] / published - 1),
-                    "baseline_error_percent": 100 * (found["baseline"] / published - 1),
-                    "within_range": found["low"] <= published <= found["high"],
-                    "scored": not why and row["basis"] == "measured",
-                    "why": why or WHY.get(row["basis"], ""),
-                    "source": row["source"],
-                    "note": row["note"],
-                }
-            )
+    for row, (quantity, column) in product(rows.to_dict("records"), QUANTITIES.items()):
+        if pd.isna(published := row[column]):
+            continue
+        found, why = _prediction(row, quantity)
+        found = dict.fromkeys(("predicted", "low", "high", "baseline"), math.nan) | found
+        of = {name: row[name] for name in ("run", "model", "accelerator")}
+        of |= {"quantity": quantity, "published": published} | found
+        judged.append(
+            of
+            | {
+                "error_percent": 100 * (found["predicted"] / published - 1),
+                "baseline_error_percent": 100 * (found["baseline"] / published - 1),
+                "within_range": found["low"] <= published <= found["high"],
+                "scored": not why and row["basis"] == "measured",
+                "why": why or WHY.get(row["basis"], ""),
+                "source": row["source"],
+                "note": row["note"],
+            }
+        )
     return pd.DataFrame(judged)
 
 

@@ -13,6 +13,8 @@ from scaleright.training.search import candidates, rank
 from scaleright.validation.cases import cases
 
 TABLES = ("measured/training", "measured/layouts")
+ABOUT = ("run", "model", "accelerator", "accelerators", "precision", "task")
+RANK = ("rank", "candidates", "slower_by", "fits")
 
 
 def published_layouts(name: str) -> pd.DataFrame:
@@ -28,11 +30,8 @@ def published_layouts(name: str) -> pd.DataFrame:
             routing="balanced",
             recompute=(rows["recompute_layers"] > 0).map({True: "full", False: None}),
         )
-    return rows.reindex(
-        columns=[
-            field["name"] for field in catalog.resource("measured/training")["schema"]["fields"]
-        ]
-    )
+    fields = catalog.resource("measured/training")["schema"]["fields"]
+    return rows.reindex(columns=[field["name"] for field in fields])
 
 
 @catalog.shared
@@ -64,12 +63,8 @@ def ranks(rows: pd.DataFrame) -> pd.DataFrame:
             continue
         if pd.isna(row.recompute) and not training_memory(run, layout).fits(run):
             layout = replace(layout, recompute=2)
-        key = (
-            run.model.name,
-            run.chip.name,
-            run.chip.scale_out_bytes_per_s,
-            *(getattr(run, name) for name in RUN),
-        )
+        key = run.model.name, run.chip.name, run.chip.scale_out_bytes_per_s
+        key = *key, *(getattr(run, name) for name in RUN)
         if key not in searched:
             try:
                 searched[key] = candidates(run)
@@ -78,17 +73,8 @@ def ranks(rows: pd.DataFrame) -> pd.DataFrame:
         if searched[key] is None:
             continue
         own = rank(run, layout, among=searched[key])
-        about = {
-            name: getattr(row, name)
-            for name in ("run", "model", "accelerator", "accelerators", "precision", "task")
-        }
-        standing = {
-            "rank": own.rank,
-            "candidates": own.candidates,
-            "slower_by": own.slower_by,
-            "fits": own.fits,
-        }
-        found.append(about | {name: getattr(layout, name) for name in FIELDS} | standing)
+        told = (row, ABOUT), (layout, FIELDS), (own, RANK)
+        found.append({name: getattr(of, name) for of, names in told for name in names})
     return pd.DataFrame(found)
 
 

@@ -69,9 +69,8 @@ def times_faster(
     >>> 1 < times_faster("Llama-3.1-70B", "B200", "BF16", chat, 64, precision="FP8") < 2
     True
     """
-    plain = Deployment(
-        model(name), accelerator(chip), form, software="vLLM 0.17.0", kv_precision="BF16"
-    )
+    how = {"software": "vLLM 0.17.0", "kv_precision": "BF16"}
+    plain = Deployment(model(name), accelerator(chip), form, **how)
     changed = steady(replace(plain, **other), replace(load, speculation=draft), seats)
     return float(changed.output_tokens_per_s / steady(plain, load, seats).output_tokens_per_s)
 
@@ -133,14 +132,9 @@ def static_batch_errors() -> pd.Series:
 
 
 def _static_error(run: pd.Series) -> float:
-    cache = None if pd.isna(run.kv_precision) else run.kv_precision
-    served = Deployment(
-        model(run.model),
-        accelerator(run.accelerator),
-        run.precision,
-        kv_precision=cache,
-        software=run.software,
-    )
+    how = {"kv_precision": None if pd.isna(run.kv_precision) else run.kv_precision}
+    how["software"] = run.software
+    served = Deployment(model(run.model), accelerator(run.accelerator), run.precision, **how)
     load = Load(run.input_tokens, run.output_tokens)
     (one,) = curves([shared_by(served, int(run.tensor_parallel))])
     requests, _ = static_rate(one, load, float(run.requests), math.inf)

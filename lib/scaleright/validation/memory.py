@@ -110,9 +110,8 @@ def _predicted(row: dict) -> float:
         recompute=RECOMPUTE.index(row["recompute"]),
     )
     if layout.chips != row["accelerators"]:
-        parts = " x ".join(
-            f"{name} {getattr(layout, name)}" for name in ("tensor", "pipeline", "context", "data")
-        )
+        degrees = "tensor", "pipeline", "context", "data"
+        parts = " x ".join(f"{name} {getattr(layout, name)}" for name in degrees)
         raise ValueError(
             f"accelerators = {row['accelerators']}, but its layout takes {parts} = {layout.chips}"
         )
@@ -143,20 +142,16 @@ def _unfit(rows: pd.DataFrame) -> Iterator[Problem]:
 
 
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
-    records = rows.to_dict("records")
-    predicted = np.array([_predicted(row) for row in records], dtype=float)
+    predicted = np.array([_predicted(row) for row in rows.to_dict("records")], dtype=float)
     published = rows["published_bytes"].to_numpy(dtype=float)
-    rule = [
-        RULE_BYTES * float(parameters(catalog.model(row["model"])).total) / row["accelerators"]
-        for row in records
-    ]
+    size = rows["model"].map(lambda name: float(parameters(catalog.model(name)).total))
+    rule = (RULE_BYTES * size / rows["accelerators"]).to_numpy(float)
+    rule[rows["part"] == "activations"] = np.nan
     return rows.assign(
         published=published,
         predicted=predicted,
         error_percent=100 * (predicted / published - 1),
-        baseline_error_percent=np.where(
-            rows["part"] == "activations", np.nan, 100 * (np.array(rule) / published - 1)
-        ),
+        baseline_error_percent=100 * (rule / published - 1),
         scored=True,
     )
 
@@ -215,16 +210,10 @@ def memory_errors(groups: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     >>> memory_errors({"all": rows}).to_dict("records")
     [{'figures': 'all', 'rows': 3, 'least': -2.0, 'median': 1.0, 'greatest': 3.0}]
     """
-    return pd.DataFrame(
-        {
-            "figures": group,
-            "rows": len(rows),
-            "least": rows["error_percent"].min(),
-            "median": rows["error_percent"].median(),
-            "greatest": rows["error_percent"].max(),
-        }
-        for group, rows in groups.items()
-    )
+    of = {group: rows["error_percent"] for group, rows in groups.items()}
+    columns = ["figures", "rows", "least", "median", "greatest"]
+    rows = [(group, len(off), off.min(), off.median(), off.max()) for group, off in of.items()]
+    return pd.DataFrame(rows, columns=columns)
 
 
 KIND = Kind(

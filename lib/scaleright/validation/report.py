@@ -203,6 +203,10 @@ def summarize(rows: pd.DataFrame) -> Summary:
     scored = rows[rows["scored"]]
     size = scored[["error_percent", "baseline_error_percent"]].abs().astype(float)
     (median, baseline_median), (p90, baseline_p90) = size.quantile([0.5, 0.9]).to_numpy().tolist()
+    ranged: dict[str, Any] = {}
+    if "width_percent" in scored:
+        ranged["coverage_percent"] = 100 * float(scored["within_range"].mean())
+        ranged["median_width_percent"] = float(scored["width_percent"].median())
     return Summary(
         rows=len(scored),
         median_absolute_percent=median,
@@ -211,12 +215,7 @@ def summarize(rows: pd.DataFrame) -> Summary:
         **{name: int(scored[name].sum()) if name in scored else None for name in WITHIN},
         baseline_median_absolute_percent=baseline_median,
         baseline_p90_absolute_percent=baseline_p90,
-        coverage_percent=(
-            100 * float(scored["within_range"].mean()) if "width_percent" in scored else None
-        ),
-        median_width_percent=(
-            float(scored["width_percent"].median()) if "width_percent" in scored else None
-        ),
+        **ranged,
     )
 
 
@@ -284,12 +283,8 @@ class Validation:
         """The report for a terminal: summary, baseline, families, the rows furthest off, the rows
         not scored.
         """
-        s, of, scored, apart = (
-            self.summary,
-            self.definition,
-            self.rows[self.rows["scored"]],
-            self.rows[~self.rows["scored"]],
-        )
+        s, of, judged = self.summary, self.definition, self.rows["scored"]
+        scored, apart = self.rows[judged], self.rows[~judged]
         lines = [
             (
                 f"{self.kind}: {s.rows} rows scored, {len(apart)} shown and not scored; fitted"
@@ -311,21 +306,10 @@ class Validation:
                 for g in self.by(of.group).itertuples()
             ]
             for title, frame in of.tables(self.rows).items():
-                lines += [
-                    "",
-                    f"  {title}",
-                    *(f"  {line}" for line in frame.to_string().splitlines()),
-                ]
-            furthest = (
-                scored.sort_values(
-                    "error_percent",
-                    key=lambda error: noiseless(error.abs()),
-                    ascending=False,
-                    kind="stable",
-                )
-                .head(worst)
-                .itertuples()
-            )
+                said = (f"  {line}" for line in frame.to_string().splitlines())
+                lines += ["", f"  {title}", *said]
+            order = (-noiseless(scored["error_percent"].abs())).argsort(kind="stable")
+            furthest = scored.iloc[order[:worst]].itertuples()
             lines += ["", f"  furthest off of {s.rows} ({of.shows}):", *map(self._line, furthest)]
         if len(apart):
             lines += [

@@ -146,11 +146,8 @@ def _parts(step: StepSeconds) -> np.ndarray:
 def _seconds(figure: str, point: OperatingPoint) -> np.ndarray:
     """Seconds by kind of what a figure stands for."""
     if figure == "throughput":
-        return (
-            _parts(point.step)
-            * point.deployment.chips
-            / float(point.rhythm.requests * point.load.output_tokens)
-        )
+        tokens = float(point.rhythm.requests * point.load.output_tokens)
+        return _parts(point.step) * point.deployment.chips / tokens
     if figure == "ITL":
         return _parts(point.median_step)
     return _parts(point.token_step) / point.load.tokens_per_step
@@ -186,11 +183,8 @@ def _undetermined(row: Mapping[str, Any]) -> str:
     if given(row, "draft_tokens", 0):
         return "drafts tokens, and does not state how many are accepted"
     latency = any(given(row, FIGURES[name], 0) for name in ("TPOT", "ITL", "TTFT"))
-    return (
-        "does not state its concurrency"
-        if latency and pd.isna(row["batch"]) and pd.isna(row["concurrency"])
-        else ""
-    )
+    untold = latency and pd.isna(row["batch"]) and pd.isna(row["concurrency"])
+    return "does not state its concurrency" if untold else ""
 
 
 def _asked(row: Mapping[str, Any], deployment: Deployment, load: Load) -> dict[str, float]:
@@ -199,11 +193,9 @@ def _asked(row: Mapping[str, Any], deployment: Deployment, load: Load) -> dict[s
     """
     if given(row, "concurrency", 0):
         return {"concurrency": float(row["concurrency"])}
-    return (
-        {"batch": min(float(row["batch"]), float(room(deployment, load)))}
-        if given(row, "batch", 0)
-        else {}
-    )
+    if given(row, "batch", 0):
+        return {"batch": min(float(row["batch"]), float(room(deployment, load)))}
+    return {}
 
 
 def _whole(row: Mapping[str, Any]) -> tuple[Deployment, Load]:
@@ -253,13 +245,8 @@ def served(row: Mapping[str, Any]) -> dict[str, Any]:
         if requests
         else steady(deployment, load, **asked, slowdowns={}, alike=_alike(row))
     )
-    return {
-        "deployment": deployment,
-        "load": load,
-        "asked": asked,
-        "point": point,
-        "families": families(deployment),
-    }
+    ran = {"deployment": deployment, "load": load, "asked": asked, "point": point}
+    return ran | {"families": families(deployment)}
 
 
 def _of_row(
@@ -354,14 +341,9 @@ def roofline(one: Case) -> float:
     """A case's figure by the datasheet: the longer of all weights touched and the cache over the
     bandwidth, and FLOP over the peak.
     """
-    d, load, point = one.deployment, one.load, one.point
-    batch, peak = (
-        float(point.batch),
-        d.chips
-        * d.chip.peak_flops(
-            PEAK_NAMES.get(d.compute_format("experts"), d.compute_format("experts").lower())
-        ),
-    )
+    d, load, batch = one.deployment, one.load, float(one.point.batch)
+    form = d.compute_format("experts")
+    peak = d.chips * d.chip.peak_flops(PEAK_NAMES.get(form, form.lower()))
     moved = memory.decode_bytes_per_step(d.model, batch, d.precision) + memory.sequence_kv_bytes(
         d.model, load.context, batch, memory.bytes_per_parameter(d.cache_format)
     )
@@ -379,12 +361,8 @@ def roofline(one: Case) -> float:
 
 def _likeness(one: Case) -> tuple:
     """What the look-up looks up, the decisive first: chip, format, and the lengths of requests."""
-    return (
-        one.deployment.chip.name,
-        one.deployment.precision,
-        f"{one.load.input_tokens:g}",
-        f"{one.load.output_tokens:g}",
-    )
+    lengths = f"{one.load.input_tokens:g}", f"{one.load.output_tokens:g}"
+    return one.deployment.chip.name, one.deployment.precision, *lengths
 
 
 def looked_up(of: Sequence[Case | None], rows: pd.DataFrame) -> np.ndarray:
@@ -642,19 +620,12 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """
     scored = rows[rows["scored"]]
     modes = {f"{mode} out": f"error_percent {mode} left out" for mode in MODES if mode}
-    errors = (
-        {"ours": "error_percent"}
-        | modes
-        | {"look-up": "lookup_error_percent", "roofline": "baseline_error_percent"}
-    )
+    baselines = {"look-up": "lookup_error_percent", "roofline": "baseline_error_percent"}
+    errors = {"ours": "error_percent"} | modes | baselines
     kind = scored["kind"].str.extract(", (.*)")[0]
+    unseen = np.where(cross_validation.held_out(scored), ", never fitted", "")
     by = {
-        "source and figure": (
-            scored["source"]
-            + " "
-            + scored["figure"]
-            + np.where(cross_validation.held_out(scored), ", never fitted", "")
-        ),
+        "source and figure": scored["source"] + " " + scored["figure"] + unseen,
         "family of chips and kind of model": scored["family"] + ", " + kind,
     }
     words = (
@@ -666,22 +637,14 @@ def _tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for title, key in by.items()
     }
     first = rows[(rows["figure"] == "TTFT") & rows["predicted"].notna()]
-    factor = np.exp(np.abs(np.log(first["predicted"] / first["published"]))).groupby(
-        first["source"]
-    )
+    factor = np.exp(np.abs(np.log(first["predicted"] / first["published"])))
+    factor = factor.groupby(first["source"])
     near = 100 * factor.agg(lambda each: (each <= 2).mean())
-    waits = pd.DataFrame(
-        {
-            "rows": factor.size(),
-            "median": factor.median().round(2),
-            "within a factor of 2, %": near.round(0),
-        }
-    )
-    return found | (
-        {"time to the first token, factor between predicted and measured": waits}
-        if len(first)
-        else {}
-    )
+    if len(first):
+        waits = pd.DataFrame({"rows": factor.size(), "median": factor.median().round(2)})
+        waits["within a factor of 2, %"] = near.round(0)
+        found["time to the first token, factor between predicted and measured"] = waits
+    return found
 
 
 KIND = Kind(

@@ -114,15 +114,10 @@ def _class(one: cases.Case) -> tuple[str, str, str]:
 
 def _features(one: cases.Case) -> list[float]:
     """What the regression knows of a run: eight numbers."""
-    sizes = (
-        one.run.model.hidden,
-        one.run.model.layers,
-        one.run.sequence,
-        one.run.chips,
-        one.layout.micro_batch,
-    )
-    peak = one.run.chip.peak_flops(PEAK_NAMES[one.run.precision])
-    return [1.0, *map(math.log, sizes), float(one.layout.recompute), math.log(peak)]
+    run, layout = one.run, one.layout
+    sizes = run.model.hidden, run.model.layers, run.sequence, run.chips, layout.micro_batch
+    peak = run.chip.peak_flops(PEAK_NAMES[run.precision])
+    return [1.0, *map(math.log, sizes), float(layout.recompute), math.log(peak)]
 
 
 def _baselines(
@@ -268,7 +263,7 @@ def _impossible(rows: pd.DataFrame) -> Iterator[Problem]:
             yield Problem(int(line) + FIRST_LINE, "", said)
 
 
-def _beyond(row: Mapping[str, Any], of: cases.Configuration, seconds: float) -> str:
+def _beyond(row: dict[str, Any], of: cases.Configuration, seconds: float) -> str:
     """What the peak of its chips or the FLOP of its model say against a step, if anything."""
     peak = of.run.chip.peak_flops(PEAK_NAMES[of.run.precision])
     least_s, counted = (

@@ -180,16 +180,11 @@ def ranges() -> pd.DataFrame:
         "experts": scored_runs(kind="experts"),
         "held out of every fit": scored_runs(published.HELD_OUT),
     }
-    rows = [
-        {
-            "runs": words,
-            "rows": len(group),
-            "inside": group["within_range"].mean(),
-            "width": group["width_percent"].median() / 100,
-        }
-        for words, group in groups.items()
-    ]
-    return pd.DataFrame(rows)
+    found = pd.DataFrame({"runs": [*groups], "rows": [*map(len, groups.values())]})
+    return found.assign(
+        inside=[group["within_range"].mean() for group in groups.values()],
+        width=[group["width_percent"].median() / 100 for group in groups.values()],
+    )
 
 
 def fitted() -> tuple[int, int]:

@@ -3,6 +3,7 @@ what: steps in the fastest layout, the layout used instead, failures, and what r
 """
 
 import math
+from collections.abc import Iterator
 from statistics import NormalDist
 from typing import Any
 
@@ -23,7 +24,7 @@ from scaleright.units import SECONDS_PER_HOUR, figure, si
 from scaleright.validation import checks
 from scaleright.validation.cross_validation import errors_by, held_out
 from scaleright.validation.layouts import TABLES, published_layouts, ranks
-from scaleright.validation.report import Kind, each
+from scaleright.validation.report import Kind, Problem, each
 
 USUAL_CHIPS, USUAL_BATCH_TOKENS = 1024, 2**22
 """Taken for a published run that states neither: the size at which such clusters are rented, and
@@ -38,17 +39,6 @@ FRONTIER = ("llama-3.1-405b", "deepseek-v3")
 _ALL = 0.0, -NINETY, NINETY
 _BEST = tuple(map(NormalDist().inv_cdf, (1 / 8, 0.05 / 4, 0.95 / 4)))
 """Middle and ends of nine in ten of all runs, and of their best quarter [standard deviations]."""
-
-
-_CONFIGURATION = (
-    "model",
-    "accelerator",
-    "accelerators",
-    "precision",
-    "tokens",
-    "sequence",
-    "batch_tokens",
-)
 
 
 @catalog.shared
@@ -210,6 +200,12 @@ def _flop_hours(rows: pd.DataFrame) -> np.ndarray:
     return np.array(found, dtype=float)
 
 
+def _unfit(rows: pd.DataFrame) -> Iterator[Problem]:
+    """Runs that fit on no such chips."""
+    sizes = "accelerators", "precision", "sequence", "batch_tokens"
+    return each(rows, (*KIND.required, *sizes), _fastest)
+
+
 def _judge(rows: pd.DataFrame, label: str) -> pd.DataFrame:
     """Each run by what the runs of other publishers took beyond the fastest layout."""
     rows, book = rows.reset_index(drop=True), _book()
@@ -263,8 +259,7 @@ KIND = Kind(
         "sequence": LONGEST_WHOLE_SEQUENCE,
         "covers": "pretraining",
     },
-    # what fits on no such chips is refused
-    check=checks.staged(checks.basics, lambda rows: each(rows, _CONFIGURATION, _fastest)),
+    check=checks.staged(checks.basics, _unfit),
     judge=_judge,
     columns={"run": 24, "accelerator": 15},
     figure=lambda _, value: si(value, "h"),

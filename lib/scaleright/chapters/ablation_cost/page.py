@@ -13,19 +13,17 @@ from scaleright.costs import pretraining
 from scaleright.costs.experiment_steps import ExperimentSteps, widths
 from scaleright.costs.experiments import MOST_HALVINGS, halving_share
 from scaleright.costs.pretraining_run import Cheapest
-from scaleright.costs.whole_runs import as_tuned
 from scaleright.decisions.ablation_evidence import (
     judged,
     order_dots,
     order_lines,
     per_tenfold,
-    transfers,
 )
 from scaleright.decisions.ablation_study import BY_CHANCE, NODES, Cluster, Decision, Range, Study
 from scaleright.decisions.two_chips import PlatformDoubts
 from scaleright.market import BEST
-from scaleright.ops import ceil, maximum, where
-from scaleright.quantity import at, least
+from scaleright.ops import maximum, where
+from scaleright.quantity import at
 
 USD_FOR = "USD for the study"
 BLACKWELL = ("B200", "B300", "GB300")
@@ -158,26 +156,6 @@ def platforms(on_all: Mapping[str, Study], platform: Any, there: Cluster) -> Dis
     )
 
 
-def blackwell(on_all: Mapping[str, Study], unseen: Cheapest) -> Display:
-    """Whether Blackwell is the cheapest, and what it would save against the H100."""
-    _, cheapest_new = least({name: on_all[name].usd for name in BLACKWELL})
-    hopper = on_all["H100 SXM"].usd
-    saved = 1 - cheapest_new / hopper
-    less = where(saved > 0, charts.phrase("{saved:percent} less"), "no less")
-    promising = charts.phrase(
-        ", and on the {unseen.platform}, if its software is as good, {unseen.usd:usd}"
-    )
-    promising = where(unseen.usd > 0, promising, "")
-    return charts.sentence(
-        "Token Cost Analysis says that Blackwell minimizes the cost of experiments. On the"
-        " cheapest Blackwell platform your study costs {cheapest_new:usd},"
-        " <strong>{less}</strong> than on the H100 ({hopper:usd}){promising}.",
-        provided=(cheapest_new > 0) & (hopper > 0),
-        otherwise="Token Cost Analysis says that Blackwell minimizes the cost of experiments;"
-        " under your contract the two are not both rented out.",
-    )
-
-
 def bill(study: Study) -> Display:
     """The study's cost as a staircase of its parts."""
     words = {name.replace("_usd", ""): part for name, part in study.cost.parts().items()}
@@ -187,24 +165,6 @@ def bill(study: Study) -> Display:
         name="bill",
         alt="The cost of the study by parts: training that counts, failures, evaluation, data,"
         " empty places, idle time, term, storage and people.",
-    )
-
-
-def one_run(case: Any, study: Study) -> Display:
-    """How long one run takes, how many run at once, and what the bill holds beyond training."""
-    each, places = study.run_hours, study.places
-    beyond = as_tuned(case.tuning, lambda runs: runs.over_fastest) - 1
-    multiple, unfilled = study.usd / study.cost.training_usd, study.cost.empty_usd / study.usd
-    return charts.sentence(
-        "One run on {case.run_on} of {case.accelerator} trains for"
-        " <strong>{each:hours 3}</strong>, and the cluster holds {places:whole} at once. The"
-        " model's fastest layout takes less; we add {beyond:percent}, because published runs took"
-        " that much longer. Your deadline is {case.deadline_days:days}. In all, the study costs"
-        " {multiple:times} the training that counts;"
-        " {unfilled:percent} of the bill is for idle slots, where no run is. If the contract runs"
-        " on after the study, its rest is {case.rest_of_term}.",
-        provided=study.usd > 0,
-        otherwise="Without a price for the study there is no bill.",
     )
 
 
@@ -263,18 +223,6 @@ def cuts(case: Any, reused: Any, kept: Any) -> Display:
     )
 
 
-def kept(case: Any, decision: Decision) -> Display:
-    """How often the cuts keep the best variant, and what that does to a decision."""
-    first = 100 * case.survive**case.halvings
-    return charts.sentence(
-        "Your {case.halvings:whole} cuts, the first after {first:number 2} % of the tokens, keep"
-        " the best of {case.variants:whole} variants in"
-        " <strong>{decision.kept:percent}</strong> of cases.",
-        provided=case.halvings > 0,
-        otherwise="Without cuts, no variant is dropped before its run ends.",
-    )
-
-
 def seeds(case: Any, decision: Decision) -> Display:
     """How often the difference is found against the number of seeds."""
     rows = {"seeds": [float(n) for n in range(1, 21)]}
@@ -285,19 +233,6 @@ def seeds(case: Any, decision: Decision) -> Display:
         + charts.lines(rows, "seeds", found, "percent", *axes, along=case.seeds),
         name="seeds",
         alt="Probability of finding the difference against seeds, rising.",
-    )
-
-
-def needed(case: Any, decision: Decision, enough_usd: Any) -> Display:
-    """How many seeds tell the variants apart, and what a decision with them costs [USD]."""
-    whole = maximum(ceil(decision.needed - 1e-9), 1.0)
-    return charts.sentence(
-        "If seeds differ by {case.noise:number} points, a difference of {case.difference:number}"
-        " points takes <strong>{whole:whole} seeds</strong> of each variant, at the {case.level}"
-        " level with {case.power} power. Your {case.seeds:whole} find it in"
-        " {decision.power:percent} of cases. A decision with enough seeds costs {enough_usd:usd}.",
-        provided=enough_usd > 0,
-        otherwise="That difference takes {whole:whole} seeds of each variant.",
     )
 
 
@@ -317,27 +252,6 @@ def order_kept(decision: Decision) -> Display:
         " those by likelihood are marked so, and change order less.",
         alt="Share of pairs of variants whose order changes between small and large runs, rising"
         " with the ratio of arithmetic, with published studies as dots.",
-    )
-
-
-def transferred(decision: Decision) -> Display:
-    """What the proxy does to a decision."""
-    per, found = per_tenfold(), transfers()
-    missed = (found["foreseen"] - found["agree"]).abs().median()
-    count, larger = len(found), decision.larger
-    far = where(
-        larger > 10**per.furthest,
-        " No study that compared by benchmarks reached that far.",
-        "",
-    )
-    return charts.sentence(
-        "Your large run takes {larger:times} the arithmetic of an experiment, so about"
-        " <strong>{decision.wrong:percent}</strong> of the pairs change order, and a decision is"
-        " right in {decision.right:percent} of cases instead of {decision.seen:percent}.{far}"
-        " We predicted each of {count:whole} published results from the other studies of its kind;"
-        " the median miss was {missed:percent} of the pairs.",
-        provided=larger > 1,
-        otherwise="Your experiments are as large as the run they stand for: no pair changes order.",
     )
 
 
@@ -365,22 +279,3 @@ def worth_of_knowing(best: Cheapest, doubts: PlatformDoubts) -> Display:
     """What it would save to know each input before taking one of two platforms."""
     ways = charts.phrase("the {best.platform} and the {doubts.other}")
     return charts.worth_of_knowing(doubts.choice.worth(), "of the study", doubts.choice, ways)
-
-
-def fewer(now: float, cut: float, share: float, best: float) -> Display:
-    """The solution of the first exercise: two costs [USD], the training that is left, and how often
-    the best variant is [1].
-    """
-    return charts.sentence(
-        "The study falls from {now:usd} to {cut:usd}. {share:percent} of the training is left, but"
-        " each stage waits for the one before, and costs other than training stay. The best"
-        " variant is kept in {best:percent} of cases."
-    )
-
-
-def likelihood(right: Any, better: Any) -> Display:
-    """The solution of the second exercise: right decisions with either measure [1]."""
-    return charts.sentence(
-        "{better:percent} of decisions would be right instead of {right:percent}, at the same cost:"
-        " what you measure matters as much as the size of the proxy."
-    )

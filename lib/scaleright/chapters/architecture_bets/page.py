@@ -117,31 +117,6 @@ def regrets(case: Any, found: Bets) -> Display:
     return charts.beneath_strip(shown, *[*vars(case)][:12])
 
 
-def of_the_two(found: Bets, safest: Quantity, too_dear: Quantity, flip: Quantity) -> Display:
-    """Which of the two is the better bet, which chip the safest, and what the MLPerf blog post
-    says.
-
-    too_dear : what the safest loses at worst [1]
-    flip : odds of mixtures at which the two cost the same [1]
-    """
-    of_two = found.cheaper
-    flips = charts.phrase(
-        "{of_two.above} is cheaper above {flip:percent} odds of mixtures, the {of_two.below} below"
-    )
-    always = charts.phrase("{of_two.now} is cheaper whatever the odds")
-    between = where(of_two.flips, flips, always)
-    at_most = charts.phrase("at most {too_dear:percent} too dear")
-    at_most = where(too_dear < NO_DEARER, "never too dear", at_most)
-    agrees = where(found.agrees, "agrees", "disagrees")
-    return charts.sentence(
-        "Of the two, the {between}. The safest bet, with the least regret at worst, is the"
-        " {safest}, {at_most}. The MLPerf blog post's rule points to the {found.rule}, which"
-        " {agrees} with the computed answer.",
-        provided=found.possible,
-        otherwise="The MLPerf blog post's rule points to the {found.rule}, whatever was measured.",
-    )
-
-
 def thesis(racks: pd.DataFrame, rack_premium: Quantity) -> Display:
     """A chart of gains of a rack's chip over its sibling in a server, with what it costs more.
 
@@ -170,42 +145,11 @@ def racks_summary() -> Display:
     )
 
 
-def rack_evidence(rack: chip_gains.RackEvidence) -> Display:
-    """What else is known of racks."""
-    return charts.sentence(
-        "In the blog post's own MLPerf round, each GB200 of a whole NVL72 did"
-        " {rack.whole_mixture:number} times the work of a B200 on DeepSeek-R1 and"
-        " {rack.whole_dense:number} times on Llama-3.1-405B."
-        " Under a tight limit, teams that submitted both systems to one round measured"
-        " {rack.same_low:number} to {rack.same_high:number} times, each over its own server. The"
-        " large advantage on mixtures of experts begins between {rack.beyond_s:duration 2} and"
-        " {rack.within_s:duration 2} per token: MLPerf measures nothing in between, and no public"
-        " runs of InferenceX (another benchmark) compare two of these chips at the same"
-        " interactivity."
-    )
-
-
 def thresholds(racks: pd.DataFrame, rack_premium: Quantity) -> Display:
     """A folded table of the prices at which racks lose; arguments as for `thesis`."""
     words = "Price of a rack's chip over its sibling's at which the rack loses"
     losing = charts.table(chip_gains.thresholds(rack_premium), words, name="thresholds")
     return charts.folded(losing, f"All {len(racks)} thresholds")
-
-
-def dearest_dense(rack_premium: Quantity, dearest: Quantity) -> Display:
-    """What the worst dense model costs more on a rack, a share of its cost on a server [1]."""
-    none = charts.phrase(
-        "At {rack_premium:number} times the price no dense model costs more on a rack."
-    )
-    unlisted = "Nobody lists what both cost so, the chip of a rack and its sibling in a server."
-    none = where(rack_premium > 0, none, unlisted)
-    return charts.sentence(
-        "At {rack_premium:number} times the price, the dense model that suits a rack least costs"
-        ' {dearest:percent} more there. To be "very uneconomical", as the MLPerf blog post has it,'
-        " a rack would have to cost more than anybody lists.",
-        provided=dearest > 0,
-        otherwise="{none}",
-    )
 
 
 def payoffs(found: Bets) -> Display:
@@ -348,19 +292,6 @@ def why_switches() -> Display:
     return charts.sentence(
         "The odds decide only where one chip is better on mixtures of experts and the other on"
         " dense models. A dash: one of the two wins at all odds, or was not measured."
-    )
-
-
-def at_twice_the_rent(
-    case: Any, found: Bets, twice: Quantity, instead: Quantity, then: Quantity
-) -> Display:
-    """Solution 2: the best bet and its regret if the bet costs twice as much [USD/h]."""
-    return charts.sentence(
-        "At {twice:usd} an hour for the {case.bet}, the best bet would be the {instead}, with a"
-        " regret of {then:percent}: the work of the {case.bet} costs twice as much on every kind of"
-        " model.",
-        provided=found.possible,
-        otherwise="Without a bet there is nothing to change.",
     )
 
 

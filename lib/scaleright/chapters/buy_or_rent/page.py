@@ -14,10 +14,8 @@ from scaleright.charts.lean import alt
 from scaleright.charts.words import say
 from scaleright.claims import stored
 from scaleright.costs.break_even import FleetCost, OwnedCost
-from scaleright.costs.ownership import Ownership
 from scaleright.decisions.capex_opex import owned_and_published
 from scaleright.decisions.hardware_hours import LIMIT_W, cards_beside_chips
-from scaleright.decisions.verdict import Verdict
 from scaleright.information import Choice
 from scaleright.market import PaidHour, Rents, rent_or_buy_market
 from scaleright.ops import first_case, maximum, minimum, where
@@ -355,31 +353,6 @@ def yearly_cost(
     )
 
 
-def both_bills(
-    case: Any,
-    rented: Quantity,
-    bill: OwnedCost,
-    owned_hour: Quantity,
-    months_to_pay: Quantity,
-    rule: Quantity,
-    computed: Quantity,
-) -> Display:
-    """A year of both, an owned hour, the months until it has paid, and Clarifai's rule."""
-    agrees = where(rule == computed, "agrees", "disagrees")
-    hour = charts.phrase("costs {owned_hour:usd}; at a lower rent, renting is cheaper")
-    hour = where(case.hours_per_day > 0, hour, "has no price, since there is none")
-    paid = charts.phrase("pays for the machine after {months_to_pay:months 2}")
-    paid = where(months_to_pay > 1200, "never pays for the machine", paid)
-    return charts.sentence(
-        "A year of owning costs <strong>{bill.total:usd}</strong>, a year of renting"
-        " <strong>{rented:usd}</strong>. An owned hour of work {hour}. The rent saved {paid}."
-        " Clarifai's matrix says {rule}, which {agrees} with the computed answer.",
-        provided=rented >= 0,
-        otherwise="A year of owning costs <strong>{bill.total:usd}</strong>; without a rent there"
-        " is nothing to set against it. Clarifai's matrix says {rule}.",
-    )
-
-
 def owned_parts(bill: OwnedCost) -> Display:
     """A year of owning by parts [USD/year]."""
     return charts.show(
@@ -387,43 +360,6 @@ def owned_parts(bill: OwnedCost) -> Display:
         name="owned_parts",
         alt="A year of owning by parts: depreciation, capital, power, facility, maintenance,"
         " insurance and tax, and people add up to {bill.total:usd}.",
-    )
-
-
-def counted(case: Any, terms: Ownership, crew: tuple[Quantity, Quantity]) -> Display:
-    """What a year of owning counts, and what it leaves out.
-
-    crew : what the people of a site would add to an hour, at least and at most [USD/h]
-    """
-    least, most = crew
-    site = charts.phrase("the crew of a site ({least:usd} to {most:usd} an hour), its land, ")
-    at_home, own_site = case.setting == "home", case.setting == "data center"
-    site = where(at_home, "insurance, your own time, ", where(own_site, site, ""))
-    upkeep = "spares and repairs, insurance, property tax and people"
-    upkeep = where(at_home, "spares and repairs", upkeep)
-    whole = "the chip with its share of server, network and storage"
-    whole = where(at_home, "the chip with a computer around it", whole)
-    house = where(at_home, "", where(own_site, "the building, ", "the colocation, "))
-    return charts.sentence(
-        "<strong>Counted</strong>: {whole} and the sales tax, {terms.price_usd:usd} together; their"
-        " power and cooling; {house}{upkeep}."
-        " <strong>Left out</strong>: {site}power of storage, software licenses, tax on income, and"
-        " what a sale costs."
-    )
-
-
-def left_when_sold(
-    case: Any, chip: Mapping[str, Any], terms: Ownership, of_new: Quantity
-) -> Display:
-    """What is left of the price when the machine is sold, by the age of its chip then.
-
-    of_new : the share that would be left of one released on the day of purchase [1]
-    """
-    released, sold = chip["age_years"], chip["age_years"] + case.years
-    return charts.sentence(
-        "This chip came out {released:years} ago and will be {sold:years} old when you sell it, for"
-        " <strong>{terms.resale_share:percent}</strong> of its price. One that came out today would"
-        " fetch {of_new:percent}."
     )
 
 
@@ -541,20 +477,6 @@ def fleet(plans: Mapping[str, FleetCost]) -> Display:
     )
 
 
-def cheapest_plan(case: Any, plan: Quantity, break_even_hours: Quantity) -> Display:
-    """The plan of the least bill."""
-    pays_above = charts.phrase("pays above {break_even_hours:hours 2}")
-    no_hour = where(break_even_hours > 24, "never pays", "has no rent to pay against")
-    pays_above = where(break_even_hours <= 24, pays_above, no_hour)
-    return charts.sentence(
-        "The cheapest plan is to <strong>{plan}</strong>. A baseline of {case.baseline:whole} works"
-        " all day, {case.burst:whole} more {case.burst_hours_per_day:hours 2} a day, and owning"
-        " {pays_above}. Clarifai's matrix says to own the baseline and rent the bursts.",
-        provided=plan != "",
-        otherwise="Without a rent there are no plans to compare.",
-    )
-
-
 def deployment_tree(branches: pd.DataFrame) -> Display:
     """Clarifai's deployment tree, question by question [USD/year]."""
     bills = dict.fromkeys(("rent", "multi-cloud", "on premises"), "usd")
@@ -575,34 +497,3 @@ def cards_on_power() -> Display:
 def worth_of_knowing(sure: Choice) -> Display:
     """A chart of what it would save a year to know each input before choosing."""
     return charts.worth_of_knowing(sure.worth(), "a year", sure, "owning and renting")
-
-
-def rents_that_fit(at_six: Quantity, at_four: Quantity) -> Display:
-    """The rents at which the rule of four to six hours is right [USD/h]."""
-    return charts.sentence(
-        "The rule fits rents of {at_six:usd} to {at_four:usd} an hour: there, an owned hour of a"
-        " machine that works six or four hours a day costs the same."
-    )
-
-
-def dearer_power(break_even_hours: Quantity, doubled: Quantity) -> Display:
-    """How many more hours a day it must work if power costs twice as much."""
-    more_hours = charts.say(doubled - break_even_hours, "hours 2") + " more"
-    more_hours = where(doubled > 24, "More than a day has", more_hours)
-    return charts.sentence(
-        "{more_hours}: an hour of use then saves less, because its power costs more, and the idle"
-        " hours cost more too.",
-        provided=break_even_hours > 0,
-        otherwise="Without a rent there is nothing that it has to earn.",
-    )
-
-
-def eight_chips(eight: Verdict) -> Display:
-    """Whether to rent or buy eight chips, and after how many months buying has paid."""
-    owned, rents, even_use, _, after = (value for value, _ in eight.numbers.values())
-    return charts.sentence(
-        "To {eight.what}: a year of owning them costs {owned:usd}, a year of renting {rents:usd},"
-        " and the rent saved pays back the price in {after:months 2}. Most of owning is paid"
-        " whether they work or not, so that it wins above {even_use:hours 2} a day, and they work"
-        " for 20."
-    )

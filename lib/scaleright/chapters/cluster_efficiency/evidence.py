@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -88,6 +89,11 @@ def _by_others(rows: pd.DataFrame) -> np.ndarray:
     return rows.apply(of_others, axis=1).to_numpy(float)
 
 
+def _rounded(kind: type, *values: Any) -> Any:
+    """A record of these numbers, without the digits that belong to the processor."""
+    return kind(*(figure(float(value)) for value in values))
+
+
 @dataclass(frozen=True)
 class ByOthers:
     """How well times between interruptions are predicted by other operators.
@@ -160,16 +166,9 @@ def judged() -> Judged:
     off = (hours["predicted_hours"] / hours["published_hours"] - 1).abs()
     inside = hours["published_hours"].between(hours["low_hours"], hours["high_hours"])
     points = 100 * (kept["predicted_kept"] - kept["kept_share"].astype(float)).abs()
-    found = {
-        "rows": len(hours),
-        "median_percent": 100 * off.median(),
-        "within": inside.sum(),
-        "kept_rows": len(kept),
-        "kept_points": points.median(),
-        "bounds": len(bound),
-        "held": (bound["predicted_kept"] >= bound["kept_share"].astype(float)).sum(),
-    }
-    return Judged(**figures({name: float(value) for name, value in found.items()}))
+    held = (bound["predicted_kept"] >= bound["kept_share"].astype(float)).sum()
+    times = len(hours), 100 * off.median(), inside.sum()
+    return _rounded(Judged, *times, len(kept), points.median(), len(bound), held)
 
 
 @lookup
@@ -261,13 +260,8 @@ def falls() -> Falls:
     """
     rows = series()
     off = 100 * (rows["predicted"] / rows["published"] - 1).abs()
-    found = {
-        "series": len(rows),
-        "median_percent": np.median(off),
-        "published": rows["published"].median(),
-        "predicted": rows["predicted"].median(),
-    }
-    return Falls(**figures({name: float(value) for name, value in found.items()}))
+    ratios = rows["published"].median(), rows["predicted"].median()
+    return _rounded(Falls, len(rows), np.median(off), *ratios)
 
 
 def causes() -> Display:

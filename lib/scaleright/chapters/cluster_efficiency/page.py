@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright import charts
-from scaleright.chapters.cluster_efficiency.model import ClusterDoubts, Curve
+from scaleright.chapters.cluster_efficiency.model import ClusterDoubts
 from scaleright.charts import Controls, Display
 from scaleright.costs import pretraining
 from scaleright.costs.cluster_grid import CLUSTERS, way_of
@@ -213,17 +213,6 @@ def optima(case: Any, found: Efficiency) -> Display:
     return charts.table(rows, "The best number of chips by what you want", formats, name="optima")
 
 
-def matters(case: Any, found: Efficiency, by_cost: Any, near: Any) -> Display:
-    """Between which numbers of chips it hardly matters, by cost alone and with the days."""
-    alone, counted = (charts.between(low, high, "whole") for low, high in (by_cost, near))
-    return charts.sentence(
-        "By the cost of the chips alone, {alone} chips are within {case.tolerance:percent} of the"
-        " least; with your days counted, {counted}.",
-        provided=found.best.there & found.setting.hour.there,
-        otherwise="No number of chips will do, so there is no such range.",
-    )
-
-
 def by_size(case: Any, found: Efficiency) -> Display:
     """Every number of chips with its batch, days, cost, shares, and what its days cost; folded."""
     size = _size(case)
@@ -282,28 +271,6 @@ def utilization(case: Any, found: Efficiency) -> Display:
     )
 
 
-def source_curve(curve: Curve) -> Display:
-    """What Clarifai says of the curve, beside the computed one."""
-    steep = charts.phrase(
-        "it rises from {curve.at_first:percent} on {curve.first:whole} chips, where the model"
-        " hardly fits, to {curve.top:percent} on {curve.most:whole}"
-    )
-    flat = charts.phrase(
-        "it does not rise: on fewer than {curve.first:whole} chips nothing runs, and there it is"
-        " {curve.at_first:percent} already, of {curve.top:percent} at most"
-    )
-    start = where(curve.rises, steep, flat)
-    return charts.sentence(
-        "Clarifai says that utilization <em>rises, plateaus, falls</em> as chips are added."
-        " Computed for your run, {start}; it is level up to <strong>{curve.level:whole}</strong>"
-        " chips, and falls to {curve.at_last:percent} on {curve.last:whole}. Clarifai puts the"
-        " optimum where the curve bends; the best number here lies elsewhere, because a day has a"
-        " value.",
-        provided=curve.top > 0,
-        otherwise="Without a run there is no curve to compare with Clarifai's.",
-    )
-
-
 def chip_hours(case: Any, found: Efficiency) -> Display:
     """Chip-hours of the run on each number of chips, by what they go into."""
     size = _size(case)
@@ -334,49 +301,6 @@ def batches(case: Any, found: Efficiency) -> Display:
     return charts.table(rows, words, {"batch": "count 2"}, name="batches")
 
 
-def larger_batch(case: Any, found: Efficiency) -> Display:
-    """What the best batch costs in tokens."""
-    best, critical = found.best, found.setting.critical
-    more = found.along("more", found.place) - 1
-    return charts.sentence(
-        "For the same loss, the recommended batch of {best.batch:count 2} tokens takes"
-        " {more:percent} more tokens than a small one; one of {critical:count 2} would take 20 %"
-        " more.",
-        provided=found.best.there,
-        otherwise="For the same loss, a batch of {critical:count 2} tokens takes 20 % more tokens"
-        " than a small one.",
-    )
-
-
-def failures(case: Any, yours: Plan, best_s: Any) -> Display:
-    """How often your job stops, and what it keeps.
-
-    best_s : the best interval between checkpoints [s]
-    """
-    between = mtbf_hours(case.chips, case.chip_hours_per_interruption) * SECONDS_PER_HOUR
-    kept, stated = yours.kept, charts.phrase("every {case.checkpoint_minutes:number} minutes")
-    often = where(case.checkpoint_minutes > 0, stated, "so often")
-    return charts.sentence(
-        "Your {case.chips:whole} chips are interrupted every <strong>{between:duration}</strong>."
-        " The best interval between checkpoints is {best_s:duration}; with one {often} the job"
-        " keeps <strong>{kept:percent}</strong> of its time.",
-        provided=kept > 0,
-        otherwise="Your {case.chips:whole} chips are interrupted every {between:duration}: the job"
-        " gets nothing done.",
-    )
-
-
-def queue(case: Any, yours: Plan) -> Display:
-    """How long your job waits for its chips."""
-    waits = yours.waits
-    return charts.sentence(
-        "Your job waits <strong>{waits:days}</strong> on average for {case.chips:whole} of"
-        " {case.shared_chips:whole} chips that are {case.shared_load:percent} busy.",
-        provided=case.shared_load > 0,
-        otherwise="Your chips are yours alone. To see the queue, set how busy a shared cluster is.",
-    )
-
-
 def worth_of_knowing(sure: ClusterDoubts, best: Best) -> Display:
     """A chart of what it would save to know each input before taking one of two sizes."""
     ways = charts.phrase("{best.chips:whole} and {sure.rival:whole} chips")
@@ -399,12 +323,4 @@ def small_batch(chips: float, days: float, usd: float, free_usd: float) -> Displ
     return charts.sentence(
         f"{{chips:whole}} chips, {{days:days}} and {{usd:usd}}, {{more:percent}} {word} with the"
         " days counted. More chips would have less than one sequence each."
-    )
-
-
-def rarely(share: float, best: float) -> Display:
-    """The solution of the third exercise."""
-    return charts.sentence(
-        f"It keeps {charts.say(share, 'percent')} instead of {charts.say(best, 'percent')} of its"
-        " time: on average, a failure loses half an interval."
     )

@@ -9,7 +9,7 @@ from scaleright import charts
 from scaleright.charts import Display
 from scaleright.charts.live import Controls
 from scaleright.costs.token_offers import ServingChoices, median_over
-from scaleright.decisions.economics_stack import LAYER_OF, OWNED, RENT, VOLUME, Served, chip_costs
+from scaleright.decisions.economics_stack import LAYER_OF, OWNED, Served, chip_costs
 from scaleright.inference.demand import usual_peaks
 from scaleright.market import BEST
 from scaleright.ops import where
@@ -98,42 +98,6 @@ def where_it_goes(case: Any, served: Served) -> Display:
     )
 
 
-def layers(served: Served) -> Display:
-    """The three layers of the bill [USD/month], and the largest part of each."""
-    compute, supply, hidden = served.bill.layers.values()
-    total, known = served.bill.total, served.known
-    of_compute, of_supply, of_hidden = (usd / total for usd in (compute, supply, hidden))
-    return charts.sentence(
-        "Of {total:usd} a month, compute takes <strong>{compute:usd}</strong>"
-        " ({of_compute:percent}), supply <strong>{supply:usd}</strong> ({of_supply:percent}) and"
-        " hidden operations <strong>{hidden:usd}</strong> ({of_hidden:percent}).",
-        provided=known,
-        otherwise="There is no bill: {served.why_not}.",
-    )
-
-
-def fleet(case: Any, served: Served) -> Display:
-    """What demand takes: tokens, accelerators and what a million tokens comes to, all in."""
-    month, tokens, over = served.month, served.million_tokens, served.over_accelerators
-    per, all_tokens = served.bill.total / tokens, 1e6 * tokens
-    late = charts.phrase(
-        " Yours come after {case.lead_months:months}; until then you rent by the hour."
-    )
-    waits = where((case.way == OWNED) & (case.lead_months > 0), late, "")
-    spare = charts.phrase(", {case.spare_engines:whole engines} of them to spare")
-    spare = where(case.spare_engines > 0, spare, "")
-    return charts.sentence(
-        "You need {all_tokens:count} output tokens a month. That takes"
-        " <strong>{month.chips:whole accelerators}</strong>, in groups of"
-        " {month.group:whole}{spare}, at work {month.utilization:percent} of the time. All in, a"
-        " million output tokens with their prompts costs <strong>{per:usd}</strong>,"
-        " {over:number 3} times the cost of the"
-        " accelerators alone.{waits}",
-        provided=served.known,
-        otherwise="There is no bill: {served.why_not}.",
-    )
-
-
 def making(case: Any) -> Display:
     """What the parts of a chip cost to make, beside its price [USD]."""
     chip = choose(chip_costs(), case.accelerator)
@@ -158,16 +122,6 @@ def drivers(served: Served) -> Display:
         name="drivers",
         alt="The bill of a month with each driver at half and at twice what it is, the strongest"
         " first.",
-    )
-
-
-def strongest(moves: Mapping[str, Any]) -> Display:
-    """How the bill moves with volume, rent and people."""
-    size, rent = moves[VOLUME], moves[RENT]
-    staff = moves["the number of people"]
-    return charts.sentence(
-        "Twice the requests add {size:percent} to the bill, twice the rent {rent:percent}, twice"
-        " the people {staff:percent}."
     )
 
 

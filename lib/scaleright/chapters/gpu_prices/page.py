@@ -8,9 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright import charts
-from scaleright.chapters.gpu_prices import model as rebuilt
 from scaleright.chapters.gpu_prices.model import (
-    RULE,
     UNKNOWN,
     CloudMonths,
     asked_by,
@@ -24,13 +22,10 @@ from scaleright.charts.market import scatter, spread, timeline
 from scaleright.charts.ranking import ranking
 from scaleright.claims import stored
 from scaleright.costs.commitment import Commitment
-from scaleright.decisions.verdict import Verdict
 from scaleright.information import Choice
 from scaleright.market import PaidHour, history, listed, series
 from scaleright.ops import where
 from scaleright.quantity import Quantity, at
-from scaleright.quantity.rows import Row
-from scaleright.units import usd
 
 # What the chapter `gpu_prices` shows of clouds beside their prices
 
@@ -151,43 +146,6 @@ def bills(case: Any, offer: Any, bill: Quantity) -> Display:
     )
 
 
-def why_on_demand() -> Display:
-    """Why the listings that are compared are those on demand."""
-    sold = listed.sold_by_contract()
-    return charts.sentence(
-        "Prices are <strong>on demand</strong>, by the hour without a commitment, unless you choose"
-        f" another contract: {sold['on demand']} chips are listed so, {sold['spot']} on spot, and"
-        f" {sold['reserved']} have an index of reserved prices. Under any other contract that binds"
-        " an hour costs what the seller asks on demand, at the discount that it publishes, or its"
-        " kind. What runs around the clock is cheaper under a contract; the chapters on tokens and"
-        " on buying take the cheapest of all that last."
-    )
-
-
-def cheapest_cloud(case: Any, months: CloudMonths, sure: Choice) -> Display:
-    """The cheapest of all ways to pay, beside the rule; sure : of large clouds or others [USD]."""
-    place, (best, best_bill, _) = _place(case), months.any_way
-    of_large, of_others = (
-        where(bill > 0, name + " is the cheapest, at " + charts.say(bill, "usd"), "none offers it")
-        for name, bill, _ in (months.large, months.others)
-    )
-    likely = where(sure.cost < sure.other, "a large cloud", "one of the others")
-    likely = charts.how_sure(sure, likely, " a month")
-    known = charts.phrase(" Over the year ahead {likely}.")
-    known = where((sure.cost > 0) & (sure.other > 0), known, "")
-    agrees = where(best == months.large[0], "differs", "agrees")
-    return charts.sentence(
-        "Counting the discounts that sellers state for a commitment, which the chart leaves out,"
-        " the cheapest is <strong>{best}</strong> at <strong>{best_bill:usd}</strong> a month. Of"
-        " large public clouds {of_large}; of the others {of_others}. Andreessen Horowitz's rule"
-        f" says: {RULE}."
-        " The computed answer <strong>{agrees}</strong>.{known}",
-        provided=best_bill > 0,
-        otherwise="No seller is named who offers the {case.accelerator} {case.contract}{place}, so"
-        " no cloud is the cheapest.",
-    )
-
-
 def chips(case: Any, cards: pd.DataFrame) -> Display:
     """A chart of all chips that are often listed, with what each provider asks."""
     look = {"tips": {"as of": "day"}, "chosen": case.accelerator, "log": True}
@@ -220,14 +178,6 @@ def history_scaled(rents: pd.DataFrame) -> Display:
     )
 
 
-def two_ways() -> Display:
-    """How the two ways of counting differ."""
-    return charts.sentence(
-        f"The two can even move apart: {series.oldest_moved()}. A median jumps when a seller joins"
-        f" or leaves, and in that last month only {series.cards_of_the_oldest()} listed it."
-    )
-
-
 def commitment(
     case: Any, plain: Quantity, bets: Sequence[Commitment], per_hour: Sequence[Quantity]
 ) -> Display:
@@ -253,38 +203,6 @@ def commitment(
         name="commitment",
         alt="Cost of a used hour against the share of hours used: commitments fall and cross on"
         " demand.",
-    )
-
-
-def commitment_pays(
-    case: Any, by_hour: PaidHour, ratio: Row, even: Sequence, saved: Sequence, sure: Sequence
-) -> Display:
-    """From which share of use commitments of one and of three years pay, and what they save.
-
-    ratio : committed over on-demand price, or why there is none
-    even, saved, sure : for one year and for three [1], [USD], and how sure, of an accelerator [USD]
-    """
-    change, load = case.price_change_per_year, case.used_share
-    why = charts.phrase("{case.commit_with} {ratio.why} {case.accelerator}")
-    why = where(by_hour.there, why, by_hour.why)
-    one_pays, three_pays = (
-        where(share > 1, "at no use", "above " + charts.say(share, "percent") + " of use")
-        for share in even
-    )
-    one_saves, three_saves = (
-        where(of > 0, "saves ", "loses ") + charts.say(abs(of), "usd") for of in saved
-    )
-    ways = (where(of.cost < of.other, "committing", "paying on demand") for of in sure)
-    one_sure, three_sure = map(charts.how_sure, sure, ways, [" an accelerator"] * 2)
-    return charts.sentence(
-        "If on-demand prices change by <strong>{change:percent}</strong> a year, a commitment of"
-        " one year at {case.commit_with} pays {one_pays} and one of three years {three_pays}. At"
-        " your use of {load:percent} the first <strong>{one_saves}</strong> an accelerator over its"
-        " term, the second <strong>{three_saves}</strong>. Over one year {one_sure}. Over three"
-        " years {three_sure}.",
-        provided=ratio.there & by_hour.there,
-        otherwise="There is no commitment to weigh: {why}. Choose another provider, seller or"
-        " accelerator.",
     )
 
 
@@ -319,46 +237,6 @@ def spot(case: Any, plain: Quantity, training: Quantity, serving: Quantity) -> D
     )
 
 
-def spot_kept(
-    case: Any,
-    asked: listed.Asked,
-    every: Quantity,
-    training: Quantity,
-    serving: Quantity,
-    too_often: Quantity,
-) -> Display:
-    """What an hour of kept work costs on spot and on demand.
-
-    every : work between two checkpoints [s]
-    too_often : interruptions up to which serving is cheaper on spot [1/day]
-    """
-    by_hour, spot = asked.by_hour, asked.spot
-    lacking = where(spot.there, by_hour.why, spot.why)
-    until = charts.phrase("cheaper on spot up to {too_often:number 2} interruptions a day")
-    until = where(too_often > 0, until, "no cheaper on spot even if it is never interrupted")
-    return charts.sentence(
-        "At {case.interruptions_per_day:number 2} interruptions a day an hour that you keep costs"
-        " <strong>{training:usd}</strong> in training on spot, with a checkpoint after every"
-        " {every:duration 2} of work, <strong>{serving:usd}</strong> in serving on spot, and"
-        " {by_hour.usd:usd} on demand. Serving is {until}.",
-        provided=by_hour.there & spot.there,
-        otherwise="There are no two prices to compare: {lacking}.",
-    )
-
-
-def cheapest_on_spot(case: Any, asked: listed.Asked) -> Display:
-    """The cheapest on demand and on spot, of all sellers."""
-    by_hour, spot = asked.all_by_hour, asked.all_spot
-    return charts.sentence(
-        "Of all sellers the cheapest {case.accelerator} on spot asks"
-        " <strong>{spot.low:usd}</strong> an hour, the cheapest on demand"
-        " <strong>{by_hour.low:usd}</strong>.",
-        provided=spot.there,
-        otherwise="Nobody lists the {case.accelerator} on spot; the cheapest on demand asks"
-        " <strong>{by_hour.low:usd}</strong> an hour.",
-    )
-
-
 def price_performance(case: Any, rows: pd.DataFrame) -> Display:
     """A plane of chips by the price of arithmetic and of bandwidth."""
     per = "USD/h per PFLOP/s", "USD/h per TB/s", "accelerator", ("usd", "usd")
@@ -371,30 +249,11 @@ def price_performance(case: Any, rows: pd.DataFrame) -> Display:
     )
 
 
-def chip_alone_then() -> Display:
-    """Who priced the chip without its host."""
-    who, why = rebuilt.chip_alone_then()
-    return charts.sentence(
-        f"{who} priced the chip without its host computer then ({why}); it is in the table but in"
-        " no comparison, which takes whole instances only."
-    )
-
-
 def said_of_clouds() -> Display:
     """A folded table of what Andreessen Horowitz said of its table of clouds."""
     said = ("S3-a100-spread", "S3-narrower", "S3-small-clouds")
     shown = charts.table(stored.table(*said), "What Andreessen Horowitz said of it")
     return charts.folded(shown, f"What Andreessen Horowitz said of it: {len(said)} claims")
-
-
-def agreement_said(agreement: pd.DataFrame) -> Display:
-    """How often an index lies inside the range of another source."""
-    inside = f"{agreement['inside'].sum()}</strong> of {len(agreement)}"
-    ratio = charts.say(agreement["ratio"].median(), "number 2")
-    return charts.sentence(
-        f"The index lies inside the range in <strong>{inside} comparisons of one chip in one month;"
-        f" its median is {ratio} times the middle of the range."
-    )
 
 
 def watchers(chip: Any) -> Display:
@@ -413,32 +272,3 @@ def worth_of_knowing(case: Any, year: Choice) -> Display:
     """What it would save to know each input before committing for a year."""
     ways = charts.phrase("a year's commitment at {case.commit_with} and paying on demand")
     return charts.worth_of_knowing(year.worth(), "an accelerator", year, ways)
-
-
-def committed(fall: float, falling: float, steady: float) -> Display:
-    """Solution 1: the share of use at which three years pay, if prices fall and if they do not."""
-    return charts.sentence(
-        "{falling:percent} of all hours, and {steady:percent} at steady prices: a fall of"
-        f" {charts.say(-fall, 'percent')} a year makes the hours on demand cheaper year by year,"
-        " while the commitment keeps its first price."
-    )
-
-
-def regions(prices: pd.Series) -> Display:
-    """Solution 2: the price of a node by region [USD/h]."""
-    each = ", ".join(f"{usd(price)} in {region}" for region, price in prices.items())
-    return charts.sentence(
-        f"An hour of the node costs {each}: the dearest region asks"
-        f" {prices.max() / prices.min():.2g} times what the cheapest does, because AWS sets a price"
-        " for each; most specialized clouds state one for all."
-    )
-
-
-def seldom_or_always(seldom: Verdict, always: Verdict) -> Display:
-    """Solution 3: the cheapest cloud for an hour in ten, and all the time."""
-    best, large = (usd(always.numbers[name][0]) for name in (always.what, "large public cloud"))
-    return charts.sentence(
-        f"{seldom.what}, and all the time {always.what}, at {best} a month. The best commitment of"
-        f" a large public cloud comes to {large}: it takes its discount off a price that is several"
-        " times as high."
-    )

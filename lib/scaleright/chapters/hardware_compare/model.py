@@ -189,29 +189,17 @@ def criteria_tested(rows: pd.DataFrame) -> pd.DataFrame:
     for criterion, speed in CRITERIA.items():
         right = pairs = best = 0
         for workload in workloads:
-            price, measured, predicted = (
-                np.asarray(column, float)
-                for column in (
-                    workload["rent_usd_per_hour"],
-                    workload["tokens_per_s"],
-                    speed(workload),
-                )
-            )
+            columns = workload["rent_usd_per_hour"], workload["tokens_per_s"], speed(workload)
+            price, measured, predicted = (np.asarray(column, float) for column in columns)
             alike, differing = ordered_pairs(price, predicted, measured)
             right, pairs = right + alike, pairs + differing
             best += int(first_greatest(predicted / price) == first_greatest(measured / price))
-        found.append(
-            {
-                "criterion": criterion,
-                "right": right,
-                "pairs": pairs,
-                "of pairs": right / pairs,
-                "best": best,
-                "workloads": len(workloads),
-                "of workloads": best / len(workloads),
-            }
-        )
-    return ordered(pd.DataFrame(found), "right", ascending=False, ignore_index=True)
+        many = len(workloads)
+        found.append((criterion, right, pairs, right / pairs, best, many, best / many))
+    columns = ["criterion", "right", "pairs", "of pairs", "best", "workloads", "of workloads"]
+    return ordered(
+        pd.DataFrame(found, columns=columns), "right", ascending=False, ignore_index=True
+    )
 
 
 def ordered_pairs(price: Any, speed: Any, measured: Any) -> tuple[int, int]:
@@ -278,17 +266,10 @@ def published_speeds(rows: pd.DataFrame, name: str, request: tuple[float, float]
         nearest = rows.iloc[noiseless(far).argmin()]
         rows = rows[(rows[WORKLOAD] == nearest[WORKLOAD]).all(axis=1)]
     rows = ordered(rows, "tokens_per_s", ascending=False)
-    computed = rows["predicted_tokens_per_s"]
-    found = {
-        "accelerator": rows["accelerator"],
-        "format": rows["precision"],
-        "prompt": rows["input_tokens"],
-        "answer": rows["output_tokens"],
-        "measured": rows["tokens_per_s"],
-        "computed": computed,
-        "measured over computed": rows["tokens_per_s"] / computed,
-    }
-    return pd.DataFrame(found)
+    heads = {"precision": "format", "input_tokens": "prompt", "output_tokens": "answer"}
+    heads |= {"tokens_per_s": "measured", "predicted_tokens_per_s": "computed"}
+    found = rows[["accelerator", *heads]].rename(columns=heads)
+    return found.assign(**{"measured over computed": found["measured"] / found["computed"]})
 
 
 @search

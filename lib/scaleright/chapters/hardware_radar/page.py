@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,11 +15,9 @@ from scaleright.chapters.hardware_radar import evidence, model
 from scaleright.charts import theme
 from scaleright.charts.axes import (
     ROW,
-    Along,
     after,
     along_rows,
     color_scale,
-    expressed,
     field_of,
     frame_of,
     one_row,
@@ -52,70 +50,52 @@ _UNIT = "max(26 / max(height, 1), 33 / max(width, 1))"
 """Points a pixel, so that the names of the axes fit on a phone as well."""
 
 
-def _chosen(
-    rows: Any,
-    category: str,
-    axes: Mapping[str, Any],
-    chosen: Sequence[Any],
-    along: Along | None,
-    more: Mapping[str, Any],
-) -> alt.Chart:
-    """A row for each of the chosen names and each axis: `_axis`, `_value`, `_label`, `_slot`, the
-    place among the chosen, and `_more_0` on.
+def _rows(work: model.Workload, on: model.Placed, points: Mapping[str, Any], trio: Sequence[Any]):
+    """A row for each of three chips and each axis: `_axis`, `_value`, `_label`, `_slot`, the place
+    among the three, and `_more_0`, its measured speed in words.
     """
-    slot = f"indexof([{', '.join(map(text_of, chosen))}], datum[{category!r}])"
-    steps, found = along_rows([*axes.values(), *more.values()], along)
-    told = {f"_more_{i}": field_of(value) for i, value in enumerate(found[len(axes) :])}
-    chart = alt.Chart(frame_of(rows)).transform_filter(f"{slot} >= 0").transform_calculate(**told)
-    points = dict(zip(axes, found, strict=False))
-    chart = _folded(chart, points, "_axis").transform_filter("isFinite(datum._value)")
+    slot = f"indexof([{', '.join(map(text_of, trio))}], datum['chip'])"
+    speed = where(on.measured > 0, _speed(work, on), "not measured")
+    steps, (*found, speed) = along_rows([*points.values(), speed], given("chip", ""))
+    chart = alt.Chart(frame_of(model.placeable())).transform_filter(f"{slot} >= 0")
+    chart = chart.transform_calculate(_more_0=field_of(speed))
+    chart = _folded(chart, dict(zip(points, found, strict=True)), "_axis")
+    chart = chart.transform_filter("isFinite(datum._value)")
     chart = chart.transform_calculate(_slot=f"'' + {slot}", _label=say(value_said(), "number 2"))
     return after(chart, steps)
 
 
-def _look(category: str, chosen: Sequence[Any], more: Iterable[str]) -> dict[str, Any]:
+_SLOTS = ["0", "1", "2"]
+
+
+def _look() -> dict[str, Any]:
     """Color and shape by place, and what shows on hover."""
-    places = [str(place) for place in range(len(chosen))]
-    color = alt.Color(
-        "_slot:N",
-        scale={"domain": places, "range": list(theme.CYCLE[: len(chosen)])},
-        legend=None,
+    color, shape = (
+        channel("_slot:N", scale={"domain": _SLOTS, "range": list(of[:3])}, legend=None)
+        for channel, of in ((alt.Color, theme.CYCLE), (alt.Shape, SHAPES))
     )
-    shape = alt.Shape(
-        "_slot:N", scale={"domain": places, "range": list(SHAPES[: len(chosen)])}, legend=None
-    )
-    return {
-        "color": color,
-        "shape": shape,
-        "tooltip": tooltip(
-            {"what": category, "axis": "_axis", "points": "_label"}
-            | {title: f"_more_{i}" for i, title in enumerate(more)}
-        ),
-    }
+    lines = {"what": "chip", "axis": "_axis", "points": "_label"}
+    tips = tooltip(lines | {"measured speed of one chip": "_more_0"})
+    return {"color": color, "shape": shape, "tooltip": tips}
 
 
-def _key(chart: alt.Chart, chosen: Sequence[Any], look: Mapping[str, Any]) -> list[alt.Chart]:
-    """The chosen names in the corner, one below the other, each with its mark if it has a row."""
+def _key(chart: alt.Chart, trio: Sequence[Any], look: Mapping[str, Any]) -> list[alt.Chart]:
+    """The names of three chips in the corner, one below the other, each with its mark if it has a
+    row.
+    """
     layers, one = [], alt.Chart(one_row())
-    for place, name in enumerate(chosen):
-        at = {"x": alt.XValue(6), "y": alt.YValue(10 + 19 * place)}
-        layers.append(
-            chart.transform_filter(f"datum._slot == '{place}'")
-            .mark_point(size=80, opacity=1)
-            .encode(**at, **look)
-        )
-        at["x"] = alt.XValue(17)
-        layers.append(
-            one.mark_text(align="left", baseline="middle").encode(
-                **at, text=alt.Text(value=alt.ExprRef(text_of(name)))
-            )
-        )
+    for slot, name in zip(_SLOTS, trio, strict=True):
+        at = {"x": alt.XValue(6), "y": alt.YValue(10 + 19 * int(slot))}
+        mark = chart.transform_filter(f"datum._slot == '{slot}'").mark_point(size=80, opacity=1)
+        text = one.mark_text(align="left", baseline="middle")
+        said = {"x": alt.XValue(17), "text": alt.Text(value=alt.ExprRef(text_of(name)))}
+        layers += [mark.encode(**at, **look), text.encode(**at | said)]
     return layers
 
 
 def _web(names: Sequence[str], at: Mapping[str, Any]) -> list[alt.Chart]:
     """Rings, spokes and the names at their ends."""
-    turn = 2 * math.pi / len(names)
+    turn, full = 2 * math.pi / len(names), model.FULL
     corners = [
         {
             "level": level,
@@ -124,32 +104,26 @@ def _web(names: Sequence[str], at: Mapping[str, Any]) -> list[alt.Chart]:
             "y": level * math.cos(i * turn),
             "name": names[i % len(names)],
         }
-        for level in (model.FULL / 4, model.FULL / 2, 3 * model.FULL / 4, model.FULL, _NAMES)
+        for level in (full / 4, full / 2, 3 * full / 4, full, _NAMES)
         for i in range(len(names) + 1)
     ]
     grid, thin = alt.Chart(pd.DataFrame(corners)), {"color": theme.GRAY, "opacity": 0.45}
-    rings = grid.transform_filter(f"datum.level < {_NAMES}").encode(
-        **at, detail=alt.Detail("level:N"), order=alt.Order("step:Q")
-    )
-    middle = rings.transform_filter(f"datum.level == {model.FULL / 2}")
-    spokes = grid.transform_filter(f"datum.level == {model.FULL}").transform_calculate(zero="0")
+    rings = grid.transform_filter(f"datum.level < {_NAMES}")
+    rings = rings.encode(**at, detail=alt.Detail("level:N"), order=alt.Order("step:Q"))
+    middle = rings.transform_filter(f"datum.level == {full / 2}")
+    spokes = grid.transform_filter(f"datum.level == {full}").transform_calculate(zero="0")
     words = grid.transform_filter(f"datum.level == {_NAMES} && datum.step < {len(names)}")
-    sides = (
-        ("datum.x > 0.1", "left"),
-        ("datum.x < -0.1", "right"),
-        ("abs(datum.x) <= 0.1", "center"),
-    )
-    return [
+    layers = [
         rings.mark_line(strokeWidth=1, **thin),
         middle.mark_line(color=theme.GRAY, strokeWidth=1.5, strokeDash=[4, 3]),
         spokes.mark_rule(**thin).encode(**at, x2=alt.X2("zero:Q"), y2=alt.Y2("zero:Q")),
-        *(
-            words.transform_filter(test)
-            .mark_text(align=align, baseline="middle", fontWeight="bold")
-            .encode(**at, text=alt.Text("name:N"))
-            for test, align in sides
-        ),
     ]
+    sides = {"left": "datum.x > 0.1", "right": "datum.x < -0.1", "center": "abs(datum.x) <= 0.1"}
+    for align, test in sides.items():
+        side = words.transform_filter(test)
+        side = side.mark_text(align=align, baseline="middle", fontWeight="bold")
+        layers.append(side.encode(**at, text=alt.Text("name:N")))
+    return layers
 
 
 def _in_the_middle(words: Any) -> alt.Chart:
@@ -160,179 +134,71 @@ def _in_the_middle(words: Any) -> alt.Chart:
     return one.encode(x=alt.XValue(across), y=alt.YValue(down), text=text)
 
 
-def radar(
-    rows: Any,
-    category: str,
-    axes: Mapping,
-    chosen: Sequence,
-    along: Along | None = None,
-    more: Mapping | None = None,
-    otherwise: Any = "",
-):
-    """Polygons on spokes, one for each chosen name; points beyond the scale are drawn at its edge.
+def _ends(channel: Any, side: str, size: str) -> Any:
+    """A side of the radar, as long as the shorter one of the chart allows."""
+    ends = [alt.ExprRef(f"{half} * max({size}, 1) * {_UNIT}") for half in (-0.5, 0.5)]
+    return channel(f"{side}:Q", scale={"domain": ends, "nice": False, "zero": False}, axis=None)
 
-    Parameters
-    ----------
-    rows : DataFrame or records, one for each name, more than are drawn.
-    category : column with the names.
-    axes : name of the axis -> column or quantity of its points, 0 to 10; no number where there are
-        none.
-    chosen : up to four names, or quantities of them.
-    along : parameters that the rows give, where the points are quantities.
-    more : further lines of the box on hover, title -> column or quantity.
-    otherwise : words in the middle, where nothing is drawn.
 
-    >>> radar([{"chip": "A", "cost": 4.0, "speed": 6.0, "memory": 5.0}], "chip",
-    ...     {n: n for n in ("cost", "speed", "memory")}, ["A"]).height
-    360
+def polygons(
+    case: SimpleNamespace, work: model.Workload, on: model.Placed, points: Mapping[str, Any]
+) -> Any:
+    """The points of three chips as polygons on spokes; points beyond the scale are drawn at its
+    edge.
     """
-    names, turn = list(axes), 2 * math.pi / len(axes)
-    at = {}
-    for side, size in (("x", "width"), ("y", "height")):
-        ends = [alt.ExprRef(f"{half} * max({size}, 1) * {_UNIT}") for half in (-0.5, 0.5)]
-        at[side] = (alt.X if side == "x" else alt.Y)(
-            f"{side}:Q", scale={"domain": ends, "nice": False, "zero": False}, axis=None
-        )
-    layers = _web(names, at)
-    more, chosen = more or {}, [expressed(name) for name in chosen]
-    chart = _chosen(rows, category, axes, chosen, along, more)
-    chart = chart.transform_calculate(
-        _i=f"indexof({names!r}, datum._axis)", _r=f"max(0, min({model.FULL}, datum._value))"
+    trio, otherwise, names = _trio(case), _unplaced(case, on), [*points]
+    turn, full = 2 * math.pi / len(names), model.FULL
+    at = {"x": _ends(alt.X, "x", "width"), "y": _ends(alt.Y, "y", "height")}
+    chart = _rows(work, on, points, trio).transform_calculate(
+        _i=f"indexof({names!r}, datum._axis)", _r=f"max(0, min({full}, datum._value))"
     )
     chart = chart.transform_calculate(_next=f"datum['_value_' + (datum._i + 1) % {len(names)}]")
     chart = chart.transform_calculate(
         x=f"datum._r * sin(datum._i * {turn})", y=f"datum._r * cos(datum._i * {turn})"
     )
-    edge = chart.transform_filter("isFinite(datum._next)").transform_calculate(
-        _s=f"max(0, min({model.FULL}, datum._next))"
-    )
-    edge = edge.transform_calculate(
+    edge = chart.transform_filter("isFinite(datum._next)")
+    edge = edge.transform_calculate(_s=f"max(0, min({full}, datum._next))").transform_calculate(
         x2=f"datum._s * sin((datum._i + 1) * {turn})", y2=f"datum._s * cos((datum._i + 1) * {turn})"
     )
-    look = _look(category, chosen, more)
-    layers.append(
-        edge.mark_rule(strokeWidth=2.5).encode(
-            **at, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), color=look["color"]
-        )
+    look, ends = _look(), {"x2": alt.X2("x2:Q"), "y2": alt.Y2("y2:Q")}
+    edges = edge.mark_rule(strokeWidth=2.5).encode(**at, **ends, color=look["color"])
+    marks = chart.mark_point(size=70, opacity=1).encode(**at, **look)
+    layers = *_web(names, at), edges, marks, *_key(chart, trio, look), _in_the_middle(otherwise)
+    return charts.show(
+        alt.layer(*layers).properties(height=360),
+        name="radar",
+        alt="Radar of {case.first}, {case.second} and {case.third} on cost, speed, energy, memory"
+        " and maturity, 5 points being the {work.place.reference}.",
     )
-    layers.append(chart.mark_point(size=70, opacity=1).encode(**at, **look))
-    layers += [*_key(chart, chosen, look), _in_the_middle(otherwise)]
-    return alt.layer(*layers).properties(height=360)
 
 
-def profile(
-    rows: Any,
-    category: str,
-    axes: Mapping,
-    chosen: Sequence,
-    title: str,
-    along: Along | None = None,
-    more: Mapping | None = None,
-):
-    """The same points as dots, an axis a row; arguments as `radar`, and the title of the scale.
-
-    >>> profile([{"chip": "A", "cost": 4.0}], "chip", {"cost": "cost"}, ["A"], "points").height
-    25
-    """
-    more = more or {}
-    chart = _chosen(rows, category, axes, chosen, along, more)
-    x = alt.X(
-        "_value:Q",
-        title=title,
-        scale={"clamp": True, "domain": [0, model.FULL]},
-        axis=value_axis("number"),
-    )
+def dots(
+    case: SimpleNamespace, work: model.Workload, on: model.Placed, points: Mapping[str, Any]
+) -> Any:
+    """The same points as dots, an axis a row."""
+    chart, full = _rows(work, on, points, _trio(case)), model.FULL
+    look, title = {"clamp": True, "domain": [0, full]}, "points; 5 is the reference chip"
+    x = alt.X("_value:Q", title=title, scale=look, axis=value_axis("number"))
     # Each name has a lane of its own, so that equal points do not hide each other.
-    rows_ = alt.Y("_axis:N", title=None, scale={"domain": list(axes)}, axis={"grid": True})
-    lanes = alt.YOffset("_slot:N", scale={"domain": [str(place) for place in range(len(chosen))]})
-    place = {"x": x, "y": rows_, "yOffset": lanes}
-    layers = [chart.mark_point(size=90, opacity=1).encode(**place, **_look(category, chosen, more))]
-    for test, align, shift in (
-        (f"datum._value <= {model.FULL / 2}", "left", 9),
-        (f"datum._value > {model.FULL / 2}", "right", -9),
-    ):
-        layers.append(
-            chart.transform_filter(test)
-            .mark_text(align=align, dx=shift)
-            .encode(**place, text=f"{category}:N")
-        )
-    return alt.layer(*layers).properties(height=(17 * len(chosen) + 8) * len(axes))
-
-
-# A standing: names by score, with the range of a score of which a part is not known
-
-
-def draw_standing(
-    rows: Any,
-    category: str,
-    low: Any,
-    high: Any,
-    title: str,
-    widest: float,
-    color: str | None = None,
-    most: int = 15,
-    along: Along | None = None,
-):
-    """Names by score, the best that they can be first: a dot where all is known, a bar over what an
-    unknown could make of it.
-
-    Parameters
-    ----------
-    low, high : columns or quantities; equal where all is known, a row without them is left out.
-    widest : a name whose ends lie farther apart is left out: too little is known of it.
-    title : of the scale.
-    color : column of the vendor, which chooses a fixed color.
-    most : how many to draw.
-    along : parameters that the rows give, where the ends are quantities.
-
-    >>> rows = [{"chip": "A", "low": 4.0, "high": 6.0}]
-    >>> draw_standing(rows, "chip", "low", "high", "points", 5.0).height
-    30
-    """
-    frame = frame_of(rows)
-    steps, (low, high) = along_rows([low, high], along)
-    chart = _ranked(frame, low, high, widest, most)
-    known, ends = (
-        "datum._high - datum._low < 1e-9",
-        [text_of(say(alt.datum[f"_{end}"], "number 3")) for end in ("low", "high")],
+    rows = alt.Y("_axis:N", title=None, scale={"domain": [*points]}, axis={"grid": True})
+    place = {"x": x, "y": rows, "yOffset": alt.YOffset("_slot:N", scale={"domain": _SLOTS})}
+    layers = [chart.mark_point(size=90, opacity=1).encode(**place, **_look())]
+    for test, align, shift in (("<=", "left", 9), (">", "right", -9)):
+        side = chart.transform_filter(f"datum._value {test} {full / 2}")
+        layers.append(side.mark_text(align=align, dx=shift).encode(**place, text="chip:N"))
+    return charts.show(
+        alt.layer(*layers).properties(height=(17 * len(_SLOTS) + 8) * len(points)),
+        name="profile",
+        alt="The points of {case.first}, {case.second} and {case.third} as dots, a row for each"
+        " axis.",
     )
-    chart = chart.transform_calculate(
-        _label=f"datum._ranked ? {known} ? {ends[0]} : {ends[0]} + ' to ' + {ends[1]} : 'no score'"
-    )
-    x = alt.X(
-        "_low:Q",
-        title=title,
-        scale={"nice": False, "padding": 10, "zero": False},
-        axis=value_axis("number"),
-    )
-    y = row_axis(
-        category, alt.EncodingSortField("_rank", op="min", order="ascending"), labelLimit=170
-    )
-    ink = _ink(frame, color)
-    bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2=alt.X2("_high:Q"), y=y, **ink)
-    tips = tooltip({"what": category, title: "_label"})
-    # Shown or not rather than filtered: a scale of no dots at all has no ends.
-    seen = alt.condition(f"datum._ranked && {known}", alt.value(1), alt.value(0))
-    dots = chart.mark_point(size=110).encode(x=x, y=y, **ink, opacity=seen, tooltip=tips)
-    text = chart.mark_text(style="row-value", dx=9)
-    text = text.encode(x=alt.X("_high:Q"), y=y, text=alt.Text("_label:N"))
-    chart = alt.layer(bars, dots, text)
-    return after(chart.properties(height=ROW * min(most, frame[category].nunique())), steps)
 
 
-def _ink(frame: pd.DataFrame, color: str | None) -> dict[str, Any]:
-    """The color of the marks: that of each vendor, if a column names it."""
-    if not color:
-        return {"color": alt.ColorValue(theme.BLUE)}
-    names = [vendor for vendor in theme.VENDOR if vendor in set(frame[color])]
-    key = {"columns": 6, "symbolOpacity": 1}
-    return {"color": alt.Color(color, type="nominal", scale=color_scale(names), legend=key)}
-
-
-def _ranked(frame: pd.DataFrame, low: Any, high: Any, widest: float, most: int) -> alt.Chart:
-    """The rows of which enough is known, with their ends and their rank."""
+def _ranked(frame: pd.DataFrame, low: Any, high: Any, most: int) -> alt.Chart:
+    """The chips of which less than half is unknown, with their ends and their rank."""
     chart = alt.Chart(frame).transform_calculate(_from=field_of(low), _to=field_of(high))
-    chart = chart.transform_calculate(_ranked=f"datum._to - datum._from < {widest} ? 1 : 0")
+    close = f"datum._to - datum._from < {model.FULL / 2} ? 1 : 0"
+    chart = chart.transform_calculate(_ranked=close)
     # A chart without rows has no scale, so where none is left all of them stay, without a score.
     chart = chart.transform_joinaggregate(_some="max(_ranked)").transform_filter(
         "datum._ranked || !datum._some"
@@ -341,8 +207,44 @@ def _ranked(frame: pd.DataFrame, low: Any, high: Any, widest: float, most: int) 
         _low="datum._ranked * datum._from || 0", _high="datum._ranked * datum._to || 0"
     )
     best = [alt.SortField("_high", order="descending"), alt.SortField("_low", order="descending")]
-    return chart.transform_window(_rank="row_number()", sort=best).transform_filter(
-        f"datum._rank <= {most}"
+    chart = chart.transform_window(_rank="row_number()", sort=best)
+    return chart.transform_filter(f"datum._rank <= {most}")
+
+
+def standing(lead: model.Lead, low: Any, high: Any, most: int = 15) -> Any:
+    """Chips by score, the best that they can be first: a dot where all is known, a bar over what an
+    unknown could make of it.
+
+    most : how many to draw
+    """
+    frame, title = frame_of(model.placeable()), "points, by your weights"
+    steps, ends = along_rows([low, high], given("chip", ""))
+    chart, known = _ranked(frame, *ends, most), "datum._high - datum._low < 1e-9"
+    low, high = (text_of(say(alt.datum[f"_{end}"], "number 3")) for end in ("low", "high"))
+    chart = chart.transform_calculate(
+        _label=f"datum._ranked ? {known} ? {low} : {low} + ' to ' + {high} : 'no score'"
+    )
+    scale = {"nice": False, "padding": 10, "zero": False}
+    x = alt.X("_low:Q", title=title, scale=scale, axis=value_axis("number"))
+    best = alt.EncodingSortField("_rank", op="min", order="ascending")
+    y = row_axis("chip", best, labelLimit=170)
+    vendors = [of for of in theme.VENDOR if of in set(frame["vendor"])]
+    key = {"columns": 6, "symbolOpacity": 1}
+    color = alt.Color("vendor", type="nominal", scale=color_scale(vendors), legend=key)
+    bars = chart.mark_bar(size=8, opacity=0.45).encode(x=x, x2=alt.X2("_high:Q"), y=y, color=color)
+    # Shown or not rather than filtered: a scale of no dots at all has no ends.
+    seen = alt.condition(f"datum._ranked && {known}", alt.value(1), alt.value(0))
+    tips = tooltip({"what": "chip", title: "_label"})
+    dots = chart.mark_point(size=110).encode(x=x, y=y, color=color, opacity=seen, tooltip=tips)
+    text = chart.mark_text(style="row-value", dx=9)
+    text = text.encode(x=alt.X("_high:Q"), y=y, text=alt.Text("_label:N"))
+    layers = alt.layer(bars, dots, text).properties(height=ROW * min(most, len(frame)))
+    return charts.show(
+        after(layers, steps),
+        name="standing",
+        alt="Score of each chip, those on top that could come highest: the {lead.chip} leads with"
+        " {lead.points:number 3} points. A bar is the range of a chip of which an axis is not"
+        " known.",
     )
 
 
@@ -435,20 +337,6 @@ def _ages(case: SimpleNamespace, work: model.Workload, on: model.Placed, winner:
     return where(winner == "", "none", rounds)
 
 
-def standing(lead: model.Lead, low: Any, high: Any) -> Any:
-    """The score of each chip between its ends, as a chart."""
-    chip, better_to_have, half = given("chip", ""), "points, by your weights", model.FULL / 2
-    return charts.show(
-        draw_standing(
-            model.placeable(), "chip", low, high, better_to_have, half, color="vendor", along=chip
-        ),
-        name="standing",
-        alt="Score of each chip, those on top that could come highest: the {lead.chip} leads with"
-        " {lead.points:number 3} points. A bar is the range of a chip of which an axis is not"
-        " known.",
-    )
-
-
 def _trio(case: SimpleNamespace) -> list[Any]:
     """The chips on the radar."""
     return [case.first, case.second, case.third]
@@ -459,45 +347,10 @@ def _speed(work: model.Workload, on: model.Placed) -> Any:
     return charts.phrase("{on.measured:number} {work.place.unit}")
 
 
-def _more(work: model.Workload, on: model.Placed) -> dict[str, Any]:
-    """What shows on hover beside the points."""
-    speed = where(on.measured > 0, _speed(work, on), "not measured")
-    return {"measured speed of one chip": speed}
-
-
 def _unplaced(case: SimpleNamespace, on: model.Placed) -> Any:
     """That none of the chips on the radar can be placed; nothing where one can."""
     there = [at(on.of["rate"], chip=name) > 0 for name in _trio(case)]
     return where(there[0] | there[1] | there[2], "", "none of the three was submitted here")
-
-
-def polygons(
-    case: SimpleNamespace, work: model.Workload, on: model.Placed, points: Mapping[str, Any]
-) -> Any:
-    """The points of three chips as a radar."""
-    along, more, otherwise = given("chip", ""), _more(work, on), _unplaced(case, on)
-    look = {"along": along, "more": more, "otherwise": otherwise}
-    shown = radar(model.placeable(), "chip", points, _trio(case), **look)
-    return charts.show(
-        shown,
-        name="radar",
-        alt="Radar of {case.first}, {case.second} and {case.third} on cost, speed, energy, memory"
-        " and maturity, 5 points being the {work.place.reference}.",
-    )
-
-
-def dots(
-    case: SimpleNamespace, work: model.Workload, on: model.Placed, points: Mapping[str, Any]
-) -> Any:
-    """The same points as dots."""
-    chip, scale = given("chip", ""), "points; 5 is the reference chip"
-    more = _more(work, on)
-    return charts.show(
-        profile(model.placeable(), "chip", points, _trio(case), scale, along=chip, more=more),
-        name="profile",
-        alt="The points of {case.first}, {case.second} and {case.third} as dots, a row for each"
-        " axis.",
-    )
 
 
 def leader(

@@ -1,6 +1,6 @@
 """What the chapter on the inference ladder shows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -11,9 +11,7 @@ from scaleright.charts.weights import weights_format
 from scaleright.decisions.inference_ladder import (
     SOURCE_SAVING,
     CheapestLadder,
-    FirstLever,
     Saved,
-    as_promised,
 )
 from scaleright.inference.ladder import Ladder, Step
 from scaleright.market import BEST, Hours
@@ -136,29 +134,6 @@ def quality(ladder: Ladder) -> charts.Display:
     return weights_format(ladder.weights, today.chips > 0, then)
 
 
-def by_rung(
-    case: Any, ladder: Ladder, saving: Quantity, shares: Mapping[str, Any]
-) -> charts.Display:
-    """What each rung of Clarifai's ladder saves, and whether the whole is what it promises."""
-    smaller, (first, second, third, fourth) = ladder.steps[1], shares.values()
-    cases = [
-        (smaller.taken, charts.phrase("saves {smaller.saving:percent}")),
-        (smaller.same, "is the same model"),
-        (smaller.harmful, "loses more quality than you allow"),
-    ]
-    ahead = first_case(cases, "saves nothing")
-    agrees = where(as_promised(saving), "agrees with", "differs from")
-    return charts.sentence(
-        "Using {case.smaller} instead {ahead}. Step by step, quantizing and pruning save"
-        " {first:percent} of the fleet, adapters then {second:percent} of what is left, batching"
-        " and caches {third:percent} of the rest, and pooling {fourth:percent} of that. Together"
-        " it is"
-        f" <strong>{{saving:percent}}</strong>, which {{agrees}} Clarifai's {PROMISED}.",
-        provided=ladder.steps[0].chips > 0,
-        otherwise="There is no fleet to save from.",
-    )
-
-
 def checklist(ladder: Ladder, levers: pd.DataFrame) -> charts.Display:
     """What each lever of Clarifai's checklist saves, or why it is left; what all so far save."""
     today, *steps = ladder.steps
@@ -181,33 +156,6 @@ def conditions(levers: pd.DataFrame) -> charts.Display:
         name="conditions",
     )
     return charts.folded(shown, "What each lever needs and risks, and what to measure")
-
-
-def first_lever(best: FirstLever, usd: Callable[[Any], Any]) -> charts.Display:
-    """Which lever to take first, and how sure it is that no other saves more.
-
-    usd : price of a million output tokens by the accelerators of the fleet [USD / 1e6 token]
-    """
-    choice, each = best.choice, usd(best.choice.cost) / best.choice.cost
-    loss, trial = each * choice.expected_loss, each * best.trial
-    money = charts.phrase(
-        " The risk of being wrong costs {choice.expected_loss:number 2} accelerators on average, or"
-        " {loss:usd} per million tokens; to try one of the two on your own requests first is worth"
-        " {trial:usd} per million."
-    )
-    money = where(choice.expected_loss > 1e-3 * choice.cost, money, "")
-    next_best = charts.phrase(
-        "Next comes {best.second}, which saves less with {choice.sureness:chance} probability."
-        "{money}"
-    )
-    then = where(best.second == "", "No other saves anything alone.", next_best)
-    return charts.sentence(
-        "Take <strong>{best.first}</strong> first: alone, it saves most, {best.saving:percent} of"
-        " the fleet. {then} Each gain is assumed to be as far off as published speedups by one"
-        " lever; for levers that share chips, nobody has published a check.",
-        provided=best.saving > 0,
-        otherwise="No lever saves anything alone, so none has to come first.",
-    )
 
 
 def _saved(step: Step, possible: Any) -> Any:
@@ -303,53 +251,3 @@ def speedups(found: pd.DataFrame) -> charts.Display:
     """Speedups by one lever, published and computed."""
     formats = dict.fromkeys(("published", "computed"), "times")
     return charts.table(found, "Times faster by one lever", formats, name="checks")
-
-
-def static_batches(errors: pd.Series) -> charts.Display:
-    """How far off the throughput of whole batches is."""
-    return charts.sentence(
-        f"For static batches, on {errors.notna().sum()} published runs to which no constant was"
-        f" fitted, the predicted throughput is {100 * errors.median():.0f} % off at the median."
-    )
-
-
-def published_pool() -> charts.Display:
-    """The one fleet whose pooling was published before and after."""
-    parts = "gpus_before", "gpus_after", "utilization_low", "utilization_high", "utilization_pooled"
-    gpus, fewer, idle, busy, pooled = (catalog.fact(f"aegaeon_{part}") for part in parts)
-    return charts.sentence(
-        "For pooling, one fleet was published before and after. Alibaba served 47 models on"
-        f" {gpus:,.0f} GPUs, then in one pool on {fewer:,.0f}; utilization rose from between"
-        f" {idle} and {busy} % to {pooled} % (Aegaeon). Much of that came from models that were"
-        " hardly used, while the ladder counts peaks that cancel, for services of one model."
-    )
-
-
-def one_at_a_time(lever: str, saving: float) -> charts.Display:
-    """Which lever matters where requests come one at a time, and why."""
-    return charts.sentence(
-        f"{lever.capitalize()}, which saves {100 * saving:.0f} % of the fleet before it: a group"
-        " that serves one request at a time reads all weights for a single token; batching reads"
-        " them for dozens."
-    )
-
-
-def quantized_first(late: float, early: float) -> charts.Display:
-    """What Clarifai's order costs, and why [accelerators]."""
-    return charts.sentence(
-        f"{late:.0f} chips if it quantizes first, {early:.0f} if it batches first. Four bits save"
-        " memory that a static batch lacks, so they are taken. They then stay, though continuous"
-        " batches are limited by arithmetic."
-    )
-
-
-def sharing(services: int, above: float) -> charts.Display:
-    """How many services halve the fleet by sharing it, and why.
-
-    above : what exceeds the mean once they share, over the mean [1]
-    """
-    return charts.sentence(
-        f"{services}: what exceeds the mean, nine times of it, shrinks with the square root of the"
-        f" services, to {above:.2g} times, so that a peak of {1 + above:.2g} times the mean has to"
-        " be served instead of ten."
-    )

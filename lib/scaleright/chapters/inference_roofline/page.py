@@ -141,20 +141,6 @@ def deal(case: Any, many: Batch, alone: Batch) -> Display:
     )
 
 
-def step(many: Batch) -> Display:
-    """What a step of many at once is made of, in a sentence."""
-    point, reading, looking = many.step, many.reading, many.looking
-    last, together = many.answered_s, many.tokens_per_s
-    return charts.sentence(
-        "The first token of an answer comes after {point.ttft_s:duration}, the last after"
-        " {last:duration}. Prefill of new requests takes <strong>{reading:percent}</strong> of"
-        " the time of a step, and attention over the KV cache <strong>{looking:percent}</strong>."
-        " Together the chips write {together:output tokens a second}.",
-        provided=many.served,
-        otherwise="Nothing is served, so there is no step to look into.",
-    )
-
-
 def step_parts(case: Any, many: Batch) -> Display:
     """The time of a step against requests at once, by parts [s]."""
     parts = many.parts(case.batch)
@@ -208,21 +194,6 @@ def read_and_write(case: Any, server: ServerSteps) -> Display:
         name="read_write",
         alt="Time to read and to write so many tokens, one request alone, of {case.model} on"
         " {case.accelerator}: writing takes far longer.",
-    )
-
-
-def token_kinds(many: Batch) -> Display:
-    """What a token read and one written cost, and how long prompts hold up readers."""
-    per_read, per_written = many.usd_per_million_read, many.usd_per_million_written
-    point, ratio = many.step, per_written / per_read
-    return charts.sentence(
-        "In your batch a million input tokens cost {per_read:usd} and a million output tokens"
-        " {per_written:usd}, <strong>{ratio:times 2}</strong> as much. In"
-        " {point.beat.carrying:percent} of the steps a prompt is read as well: such a step takes"
-        " {point.mixed_s:duration} instead of {point.plain_s:duration}, and all users wait that"
-        " long for their next token.",
-        provided=many.served & (per_read > 0),
-        otherwise="Nothing is served at a price, so no token has one.",
     )
 
 
@@ -305,38 +276,4 @@ def tornado(ends: Mapping[str, Ends], price: Quantity, result: Quantity) -> Disp
         name="tornado",
         alt="What moves the cost of a million output tokens, an input at a time, most of all"
         " first.",
-    )
-
-
-def at_pace(quick: Any, there: Batch) -> Display:
-    """How many requests at once get a pace, what a token costs there, and why."""
-    return charts.sentence(
-        "{quick:whole}, at {there.usd_per_million:usd} per million output tokens. Each step is"
-        " quicker, since it reads fewer prompts and less KV cache, and dearer for each request,"
-        " since fewer share the weights.",
-        provided=there.served & (quick > 0) & (there.usd_per_million > 0),
-        otherwise="Nowhere: not even one alone gets so many, with all weights to read for each"
-        " token, or an hour has no price.",
-    )
-
-
-def long_prompts(server: ServerSteps, holds: Any, back: Any, prompts: Any) -> Display:
-    """How many requests of long prompts fit, what a step of theirs is made of, and why."""
-    return charts.sentence(
-        "{holds:whole} requests; {back:percent} of a step is attention over the KV cache and"
-        " {prompts:percent} prefill. Both grow with the tokens of a request; the weights are read"
-        " as before.",
-        provided=server.there & (holds >= 1),
-        otherwise="None: not one such request fits in memory beside the weights.",
-    )
-
-
-def cached_prompts(many: Batch, saved: Any) -> Display:
-    """What half of each prompt from a cache saves, and why."""
-    return charts.sentence(
-        "{saved:percent} of the cost of a token. The cached half needs no prefill, but attention"
-        " still reads it, and it takes up memory.",
-        provided=many.served & (saved > 0.005),
-        otherwise="Nothing that counts: there is hardly a prompt to read, or none is served at a"
-        " price.",
     )

@@ -7,30 +7,25 @@ from typing import Any
 import pandas as pd
 
 from scaleright import charts
-from scaleright.catalog import fact
 from scaleright.chapters.load_of_a_day import evidence as days
-from scaleright.chapters.load_of_a_day.evidence import at_rates, first_token_gap, simulated_in_words
+from scaleright.chapters.load_of_a_day.evidence import at_rates, simulated_in_words
 from scaleright.chapters.load_of_a_day.simulated import Peak, PlayedDay, fewest_in_time, peaks_sheet
 from scaleright.charts import Display
 from scaleright.charts.busy import engine_size
 from scaleright.charts.live import Controls
 from scaleright.costs.day_bills import (
-    BASE,
     FIXED,
     SCALED,
     CheapestDay,
     DayBill,
     YearAhead,
-    plan_choice,
 )
 from scaleright.costs.day_choices import DayChoices
 from scaleright.inference.day import DayFleet
-from scaleright.inference.traffic import NINETEEN_OF_TWENTY, whole_engines
 from scaleright.market import BEST, PaidHour
-from scaleright.ops import first_case, maximum, where
+from scaleright.ops import first_case, where
 from scaleright.quantity import Quantity, look_up
 from scaleright.ranges import Ends
-from scaleright.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 # What the chapter `load_of_a_day` shows of the same day played request by request
 
@@ -220,85 +215,6 @@ def day(hour: Quantity, fleet: DayFleet) -> Display:
     )
 
 
-def words(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
-    """What an engine does, and what the idle hours could."""
-    of, idle = fleet.engine, bill.idle_tokens
-    more = charts.phrase("could write {idle:count} output tokens more")
-    more = where(idle > 0, more, "leave no room for more")
-    return charts.sentence(
-        "One engine keeps your promise for up to <strong>{of.seats:whole requests}</strong> at"
-        " once. So full, it serves {of.requests_per_s:requests a second}, each within"
-        " {of.service_s:duration 2}. The hours that you pay for each day {more}.",
-        provided=fleet.served,
-        otherwise="No engine serves this day.",
-    )
-
-
-def plans(bill: DayBill, up: Any) -> Display:
-    """What a day costs under each plan; up : share of its time that an engine on spot is [1]."""
-    fixed, scaled, based = (bill.plans[name].usd_per_day for name in (FIXED, SCALED, BASE))
-    return charts.sentence(
-        "A day costs <strong>{fixed:usd}</strong> at a fixed size, <strong>{scaled:usd}</strong>"
-        " autoscaled, and <strong>{based:usd}</strong> as a base under the contract with bursts by"
-        " the hour. On spot, an engine would serve {up:percent} of the time you pay for.",
-        provided=fixed > 0,
-        otherwise="No engine serves this day.",
-    )
-
-
-def worth_of_knowing(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
-    """What it would save to know each input before choosing how to run the fleet."""
-    choice = plan_choice(fleet, bill, case)
-    rents, speed, peak, size = choice.worth().values()
-    return charts.sentence(
-        "The choice between a fixed fleet and one that follows the day is right with"
-        " <strong>{choice.sureness:chance}</strong> probability. Knowing more before you choose"
-        " would save, each day: {peak:usd} for the height of the peak, {size:usd} for the number of"
-        " requests, {speed:usd} for the speed of your engines, and {rents:usd} for the rents of the"
-        " year ahead.",
-        provided=fleet.served & (bill.chosen.usd_per_day > 0),
-        otherwise=NO_BILL,
-    )
-
-
-def seats(case: Any, fleet: DayFleet) -> Display:
-    """How many seats the busiest time takes, and why more than it fills."""
-    of, peak = fleet.engine, fleet.traffic.peak_per_s
-    filled, taken = peak * of.service_s, of.needed(peak) * of.seats
-    swing = NINETEEN_OF_TWENTY * of.bunching**0.5
-    up, stand_by = fleet.available, fleet.spare_engines
-    more = fleet.peak - maximum(whole_engines(fleet.busiest, 1.0) + stand_by, fleet.least)
-    full = fleet.peak_utilization
-    spare = charts.phrase(
-        " Under this contract an engine is up {up:percent 3} of its paid time, so"
-        " {more:whole engines} of them stand by for those that are taken away."
-    )
-    spare = where(more > 0, spare, "")
-    safe = charts.phrase(" With {stand_by:whole engines} lost the promise is still kept.")
-    safe = where(stand_by > 0, safe, "")
-    return charts.sentence(
-        "At the busiest time {peak:requests a second} would fill <strong>{filled:number 2}"
-        " slots</strong> if nobody waited. In this trace one request in twenty meets a load at"
-        " least {swing:percent 2} above the mean. Your promise therefore takes {taken:number 2}"
-        " slots, those of {fleet.busiest:number 2} engines. {fleet.peak:whole engines} run, so"
-        " even the peak reaches only {full:percent} utilization.{spare}{safe}",
-        provided=fleet.served,
-        otherwise="No engine serves this day.",
-    )
-
-
-def nights() -> Display:
-    """How far days of published services rise over their mean, and how quiet weekends are."""
-    rows = days.shapes().set_index("day")["peak_to_mean"]
-    talk, code = float(rows["conversation, weekday"]), float(rows["code, weekday"])
-    quiet, empty = (fact(f"azure_week_{of}_weekend_fewer") / 100 for of in ("conversation", "code"))
-    return charts.sentence(
-        "On weekdays of a published week the busiest hour of a conversation service had"
-        " <strong>{talk:number 2}</strong> times the requests of the mean hour; code completion had"
-        " {code:number 2} times. Weekends had {quiet:percent} and {empty:percent} fewer requests."
-    )
-
-
 def by_size(case: Any, bill: DayBill) -> Display:
     """A chart of utilization against requests a day."""
     sizes, per_day = {"size": [10 ** (k / 4) for k in range(16, 29)]}, case.requests_per_day
@@ -335,64 +251,6 @@ def year(days_ahead: Quantity, ahead: YearAhead, case: Any) -> Display:
         ),
         name="year",
         alt="What is spent from today on, as expected and if prices fall or rise, and the budget.",
-    )
-
-
-def budget(case: Any, bill: DayBill, ahead: YearAhead) -> Display:
-    """The bills of a month and a year, and the day on which the budget is passed."""
-    passed, early, late = ahead.passed()
-    first = bill.chosen.usd_per_day * DAYS_PER_YEAR / MONTHS_PER_YEAR
-    whole = ahead.spent(DAYS_PER_YEAR)["expected"]
-    span = where(late > DAYS_PER_YEAR, "not within the year", charts.phrase("on day {late:whole}"))
-    day_ = charts.phrase(
-        " The budget of {case.budget_usd_per_year:usd} runs out on day {passed:whole}; if rents"
-        " rise as in the worst twentieth of years on record, on day {early:whole}; if they fall as"
-        " in the best, {span}."
-    )
-    kept = charts.phrase(" The budget of {case.budget_usd_per_year:usd} lasts the year.")
-    said = where(passed <= DAYS_PER_YEAR, day_, kept)
-    said = where(case.budget_usd_per_year > 0, said, " No budget is set.")
-    return charts.sentence(
-        "The first month costs <strong>{first:usd}</strong> and the year {whole:usd}, with demand"
-        " that changes by {case.growth_per_month:percent} a month.{said}",
-        provided=bill.chosen.usd_per_day > 0,
-        otherwise=NO_BILL,
-    )
-
-
-def units(case: Any, bill: DayBill) -> Display:
-    """What a request, a user and a feature cost."""
-    monthly = DAYS_PER_YEAR / MONTHS_PER_YEAR
-    user = bill.usd_per_request * case.requests_per_user_per_day * monthly
-    users = case.requests_per_day / case.requests_per_user_per_day
-    feature = bill.chosen.usd_per_day * case.feature_share * monthly
-    thousand = bill.usd_per_request * 1000
-    few, many = charts.say(users, "whole users"), charts.phrase("{users:count} users")
-    asking = where(users < 1e6, few, many)
-    return charts.sentence(
-        "A thousand requests cost <strong>{thousand:usd}</strong>. {asking} who ask"
-        " {case.requests_per_user_per_day:number 2} times a day cost <strong>{user:usd}</strong>"
-        " each a month, and a feature that sends {case.feature_share:percent} of the requests"
-        " {feature:usd}.",
-        provided=bill.chosen.usd_per_day > 0,
-        otherwise=NO_BILL,
-    )
-
-
-def alerts(case: Any, fleet: DayFleet, bill: DayBill) -> Display:
-    """What to alert on."""
-    daily = bill.chosen.usd_per_day * (1 + maximum(case.growth_per_month, 0.05))
-    full = fleet.peak_utilization
-    waiting = fleet.engine.seats * fleet.peak * fleet.engine.patience
-    dear = 1.25 * bill.usd_per_million()
-    return charts.sentence(
-        "Set alerts for <strong>a day's bill above {daily:usd}</strong> (over a month's growth);"
-        " a million output tokens above {dear:usd} (a quarter more than today: idle engines or"
-        " longer answers); an hour's utilization above {full:percent} (no room for the next burst);"
-        " a 95th percentile of the first token above {case.ttft_s:duration 2} (the promise); and"
-        " more than {waiting:whole} requests waiting (the last waits too long).",
-        provided=bill.chosen.usd_per_day > 0,
-        otherwise=NO_BILL,
     )
 
 
@@ -436,21 +294,6 @@ def rates() -> Display:
         name="rates",
         alt="Times to the first and of further tokens of one H200 at half a request to three"
         " requests a second, published and simulated: first ones lie above the line.",
-    )
-
-
-def rate_errors() -> Display:
-    """How far the simulation is off there, by figure."""
-    error = at_rates().groupby("figure")["error"].median()
-    first, late = error["first token, median"], error["first token, 95th percentile"]
-    token, slow = error["further token, median"], error["further token, 95th percentile"]
-    count, (seen, gap) = float(len(at_rates())), first_token_gap()
-    return charts.sentence(
-        "Over {count:whole} figures the median error is {token:percent} for further tokens"
-        " ({slow:percent} at their 95th percentile) and <strong>{first:percent}</strong> for the"
-        " first token ({late:percent}): some {gap:duration 2} of {seen:duration 2}, since this"
-        " engine has less overhead before a first token than those to which it was fitted. That"
-        " hardly matters if you promise seconds; it does if you promise a tenth of a second."
     )
 
 

@@ -16,9 +16,7 @@ from scaleright.training.layout import RECOMPUTE, SHARING
 from scaleright.training.memory import TrainingMemory
 from scaleright.units import si
 from scaleright.validation.memory import (
-    RULE_BYTES,
     Peaks,
-    foundry_fullness,
     memory_errors,
     memory_groups,
 )
@@ -84,28 +82,6 @@ def parts(bill: TrainingMemory, holds: Any) -> Display:
     )
 
 
-def rule_beside(
-    case: Any, rule: Any, exact: Any, ratio: Any, possible: Any, h100: float
-) -> Display:
-    """What the rule of thumb says of all chips together, beside the exact bill."""
-    beside = charts.phrase("; the exact sum is {exact:si B}, {ratio:times 2} as much")
-    beside = where(possible, beside, "")
-    return charts.sentence(
-        f"The rule of {RULE_BYTES} GB per billion parameters says"
-        " <strong>{rule:si B}</strong> for {case.model}, on all chips together{beside}. Memory"
-        " is sold in units of 2<sup>30</sup> bytes, and a GB is 10<sup>9</sup> here: the 80 GB of"
-        f" an H100's datasheet are {h100 / 1e9:.1f}."
-    )
-
-
-def states_each(case: Any, states: Any, unshared: Any) -> Display:
-    """Bytes a parameter, as the case keeps them, on a chip that shares nothing and on each."""
-    return charts.sentence(
-        "In your case {case.model} takes <strong>{unshared:number 3}</strong> bytes a parameter"
-        " without sharding, and {states:number 3} on each chip of your job."
-    )
-
-
 def ways_to_keep_states(case: Any, each: Mapping[str, Any]) -> Display:
     """A table of bytes a parameter by what is trained and with which optimizer."""
     return charts.table(
@@ -141,17 +117,6 @@ def by_length(case: Any, bill: TrainingMemory, holds: Any) -> Display:
         name="activations",
         alt="Activations of a chip against the length of a sequence, with nothing, some and"
         " everything computed again, and the logits: all grow in proportion to the tokens.",
-    )
-
-
-def logits(case: Any, shape: Any, bill: TrainingMemory) -> Display:
-    """What the scores of words take on each chip."""
-    return charts.sentence(
-        "Logits are easy to forget: each token has a score for each entry of the vocabulary. For"
-        f" each score, PyTorch's own loss holds {memory.LOSS_BYTES['plain']} bytes at its peak, a"
-        f" fused one {memory.LOSS_BYTES['fused']}. {{case.model}} has {{shape.vocab:whole}}:"
-        " with the last layer's output, {case.micro_batch:whole} x {case.sequence:whole} tokens"
-        " take <strong>{bill.logits_bytes:si B}</strong> of each chip."
     )
 
 
@@ -214,26 +179,6 @@ def _signed(percent: float) -> str:
     return f"{percent:+.1f} %".replace("-", "−")
 
 
-def fullness() -> Display:
-    """How full runs that were measured were by the bill."""
-    foundry = foundry_fullness()
-    return charts.sentence(
-        "A second check: every published run did fit. Of {foundry.runs:whole} runs by MosaicML,"
-        " from 125M to 70B on A100 and H100, the prediction refuses {foundry.refused}. The fullest"
-        " takes {foundry.most:percent} of its chip, and {foundry.full:whole} take more than 70 %,"
-        " as one expects of batches chosen to fill the memory."
-    )
-
-
-def software() -> Display:
-    """What driver and communication take."""
-    return charts.sentence(
-        "The software's share was measured by others: {memory.CONTEXT_BYTES:si B 2} for the"
-        " driver's context and {memory.COMMUNICATOR_BYTES:si B 2} for each group of communicating"
-        " chips. No peak above includes them."
-    )
-
-
 def tornado(case: Any, chip_total: Quantity) -> Display:
     """A chart of what the reader's choices do to the memory of each chip."""
     halved = {
@@ -248,29 +193,4 @@ def tornado(case: Any, chip_total: Quantity) -> Display:
         name="tornado",
         alt="What your choices do to the {chip_total:si B} of each chip: tokens, sequences, chips"
         " or loss.",
-    )
-
-
-def losses(fused: float, plain: float) -> Display:
-    """Solution 1: what the loss takes, fused or not."""
-    return charts.sentence(
-        "{fused:si B} fused and {plain:si B} by PyTorch's own operations, which hold the scores of"
-        " all words for 16,384 tokens three more times, in 32 bits."
-    )
-
-
-def longest(kept_all: float, none_kept: float) -> Display:
-    """Solution 2: the longest sequences that fit."""
-    return charts.sentence(
-        "{kept_all:whole} tokens if nothing is recomputed and {none_kept:whole} if everything is."
-        " What grows with the sequence is what layers keep, and a recomputed layer keeps only its"
-        " input."
-    )
-
-
-def adapters(saved: Any, share: float) -> Display:
-    """Solution 3: what adapters save, and how much they train."""
-    return charts.sentence(
-        "{saved:percent} of each of 32 chips, for {share:percent} of the parameters: frozen weights"
-        " need neither gradients nor an optimizer; their own 2 bytes each and the activations stay."
     )

@@ -93,10 +93,8 @@ def generations(
     contract, seller : of what a dollar rents
     """
     found = generation_gains(metric, pairs=PAIRS, contract=contract, seller=seller)
-    new, old = (
-        found[f"accelerator_{side}"].str.removesuffix(" 80GB").str.removesuffix(" SXM")
-        for side in ("new", "old")
-    )
+    sides = (found[f"accelerator_{side}"] for side in ("new", "old"))
+    new, old = (of.str.removesuffix(" 80GB").str.removesuffix(" SXM") for of in sides)
     question = found["benchmark"] + ", " + found["scenario"] + ", " + found["round"]
     named = {"pair": new + " / " + old, "gain": found["value"], "question": question}
     return pd.DataFrame(named | {"kind": _kind(found["architecture_new"])})
@@ -110,9 +108,8 @@ def generation_spans(contract: str = "on demand", seller: str = "median") -> pd.
     """
 
     def span(gains: pd.Series) -> str:
-        middle, low, high = (
-            significant(of, 2) for of in (gains.median(), gains.min(), gains.max())
-        )
+        ends = gains.median(), gains.min(), gains.max()
+        middle, low, high = (significant(of, 2) for of in ends)
         return f"{middle} ({low} to {high}) of {len(gains)}"
 
     metrics = [name for name in METRICS if name != "measured watt"]
@@ -299,13 +296,6 @@ def range_outcome() -> pd.DataFrame:
     tested, found = range_test(), []
     for generative, (name, kind) in kinds.items():
         inside = tested.loc[tested["generative"] == generative, "inside"]
-        found.append(
-            {
-                "kind": name,
-                "ratios": len(inside),
-                "inside": inside.mean(),
-                "half move less than [times]": drift(kind, 0.5),
-                "nine in ten less than [times]": drift(kind, 0.9),
-            }
-        )
-    return pd.DataFrame(found)
+        found.append((name, len(inside), inside.mean(), drift(kind, 0.5), drift(kind, 0.9)))
+    moves = ["half move less than [times]", "nine in ten less than [times]"]
+    return pd.DataFrame(found, columns=["kind", "ratios", "inside", *moves])

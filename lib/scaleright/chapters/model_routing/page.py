@@ -9,7 +9,6 @@ import numpy as np
 
 from scaleright import charts
 from scaleright.chapters.model_routing.evidence import (
-    TAUGHT,
     cascades,
     failures,
     judged,
@@ -318,36 +317,11 @@ def by_error(case: Any, ways: Mapping[str, Way]) -> Display:
     )
 
 
-def tier_prices(case: Any, served: Mapping[str, Served], traffic: Traffic, check: Any) -> Display:
-    """What an answer of each tier costs, how often it is right, and what a check costs."""
-    (cheap, middle, dear), checks = (THOUSAND * of.tier.usd for of in served.values()), check.usd
-    checks = THOUSAND * checks
-    low, mid, high = (100 * traffic.right(place) for place in range(3))
-    times = dear / cheap
-    return charts.sentence(
-        "A thousand answers cost <strong>{cheap:usd}</strong> with {case.small}, {middle:usd} with"
-        " {case.medium} and <strong>{dear:usd}</strong> with {case.large}, {times:number 2} times"
-        " as much as with the smallest; a thousand checks cost {checks:usd}. Of your mix of"
-        " requests they get {low:number 3} %, {mid:number 3} % and {high:number 3} % right."
-    )
-
-
 def rates(case: Any, traffic: Traffic) -> Display:
     """A table of the success rates of the three tiers by difficulty."""
     found = rates_sheet(case, traffic)
     percents = dict.fromkeys(found.columns[2:], "percent")
     return charts.table(found, "Requests that each tier gets right", percents)
-
-
-def together(traffic: Traffic, pair: Pair) -> Display:
-    """How often the large tier rescues what the small one fails."""
-    all_right, rescued = 100 * traffic.right(2), 100 * pair.rescued
-    only = 100 * traffic.pair(0, 2).lost
-    return charts.sentence(
-        "The large tier gets {all_right:number 3} % of all requests right, but only"
-        " <strong>{rescued:number 3} %</strong> of those that the small one fails; and"
-        " {only:number 2} % of all requests only the small one gets right."
-    )
 
 
 def pairs_table(pairs: Mapping[str, Pair]) -> Display:
@@ -404,25 +378,6 @@ def own_large(case: Any, served: Mapping[str, Served], ways: Mapping[str, Way]) 
     )
 
 
-def condition(case: Any, pair: Pair) -> Display:
-    """The condition in words, for the small and the large tier."""
-    ratio, kept = pair.price_ratio, pair.kept
-    cheaper = where(pair.saved_usd > 0, "saves money", "costs more than it saves")
-    less, never = charts.phrase("while a wrong answer costs less than {pair.error_usd:usd}"), ""
-    even = first_case(
-        [
-            (pair.error_usd > 1e9, "whatever a wrong answer costs, since it is right more often"),
-            (pair.error_usd > 0, less),
-        ],
-        "at no cost of a wrong answer",
-    )
-    return charts.sentence(
-        "An answer of {case.small} with its check costs <strong>{ratio:percent}</strong> of one of"
-        " {case.large}, and <strong>{kept:percent}</strong> of its answers are kept: starting small"
-        " {cheaper}. Errors counted, it is the cheaper way {even}."
-    )
-
-
 def by_threshold(case: Any, total: Quantity, large: Quantity, alarm: Quantity, pair: Pair) -> Any:
     """A chart of the cost of small, then large, against the threshold of the check.
 
@@ -442,19 +397,6 @@ def by_threshold(case: Any, total: Quantity, large: Quantity, alarm: Quantity, p
     )
 
 
-def threshold(case: Any, pair: Pair) -> Display:
-    """The best threshold in words."""
-    flagged, alarm = pair.best_caught, pair.best_alarm
-    return charts.sentence(
-        "At its best threshold this check flags <strong>{alarm:percent}</strong> of the right"
-        " answers and {flagged:percent} of the wrong ones; yours flags {case.false_alarm:percent}"
-        " and {case.caught:percent}.",
-        provided=(alarm > 0) & (alarm < 1),
-        otherwise="It is best not to check at all: an error costs so little that every answer of"
-        " the small tier should be kept, or so much that every request should go to the large one.",
-    )
-
-
 def by_router(case: Any, ways: Mapping[str, Way]) -> Display:
     """A chart of the cost of a router against its accuracy, beside checks and one model."""
     accuracy, title = case.router_accuracy, "requests that the router judges rightly"
@@ -471,30 +413,6 @@ def by_router(case: Any, ways: Mapping[str, Way]) -> Display:
     )
 
 
-def learned() -> Display:
-    """How often published routers judge rightly."""
-    found = routers()
-    taught = 100 * found.loc[found["trained on"] != TAUGHT, "accuracy"]
-    low, usual, high = taught.quantile([0, 0.5, 1])
-    return charts.sentence(
-        "Published routers that were trained on similar requests judged {low:number 3} to"
-        " {high:number 3} % of them rightly, half of these routers <strong>{usual:number 3}"
-        " %</strong> or less; routers trained on others did no better than a coin."
-    )
-
-
-def at_once(ways: Mapping[str, Way]) -> Display:
-    """What starting all tiers at once does to time and cost."""
-    chain, both = ways["small, then large"], ways["small + large"]
-    alone_s, both_usd, chain_usd = ways[LARGE].seconds, THOUSAND * both.usd, THOUSAND * chain.usd
-    return charts.sentence(
-        "Small, then large takes <strong>{chain.seconds:duration}</strong> on average, and 95 of"
-        " 100 answers come within {chain.late_s:duration}. Both at once take"
-        " {both.seconds:duration} and {both.late_s:duration}, for {both_usd:usd} a thousand instead"
-        " of {chain_usd:usd}. The large tier alone takes {alone_s:duration}."
-    )
-
-
 def ways_table(case: Any, ways: Mapping[str, Way]) -> Display:
     """A table of all ways, and whether nothing beats each."""
     waits = dict.fromkeys(("mean wait", "95 of 100 within"), "duration")
@@ -507,49 +425,9 @@ def ways_table(case: Any, ways: Mapping[str, Way]) -> Display:
     return charts.folded(told, "All fifteen ways: cost, quality and wait")
 
 
-def month(case: Any, bills: tuple[Any, Any], best: Best) -> Display:
-    """The bill of a month both ways."""
-    best_usd, large_usd = bills
-    return charts.sentence(
-        "At {case.requests_per_day:whole} requests a day that is <strong>{best_usd:usd}</strong> a"
-        " month instead of {large_usd:usd} with {case.large} alone, errors not counted.",
-        provided=best.name != "",
-        otherwise="Nothing here is good enough; {case.large} alone costs {large_usd:usd} a month.",
-    )
-
-
 def worth_of_knowing(case: Any, doubts: Doubts, a_month: Any) -> Display:
     """A chart of what it would save a month to know each input before choosing."""
     choice, ways = doubts.choice, "starting small and the large tier alone"
     worth = {name: a_month * usd for name, usd in choice.worth().items()}
     cost = a_month * minimum(choice.cost, choice.other)
     return charts.worth_of_knowing(worth, "a month", choice, ways, cost=cost)
-
-
-def nested_wholly(before: float, after: float, alone: float) -> Display:
-    """Solution 1: failures that are wholly nested."""
-    before, after, alone = (100 * of for of in (before, after, alone))
-    return charts.sentence(
-        "Medium, then large gets {after:number 3} % right instead of {before:number 3} %, and the"
-        " large tier alone {alone:number 3} %: what made two models better than one was that they"
-        " fail on different requests."
-    )
-
-
-def cheap_rival(saved: float, alone: float, best: str) -> Display:
-    """Solution 2: a large model of open weights."""
-    alone, saved = THOUSAND * alone, THOUSAND * saved
-    way = "and no way costs less" if best == LARGE else "and {saved:usd} the best way ({best})"
-    return charts.sentence(
-        f"A thousand requests cost {{alone:usd}} with it alone, errors counted, {way}: a good model"
-        " at a low price saves more than routing around a dear one."
-    )
-
-
-def dear_errors(name: str, total: float, alone: float) -> Display:
-    """Solution 3: errors that cost a dollar."""
-    total, alone = THOUSAND * total, THOUSAND * alone
-    return charts.sentence(
-        "{name}: {total:usd} a thousand instead of {alone:usd} with the large tier alone. The"
-        " cascade is worth its money for being right, not for being cheap."
-    )

@@ -5,7 +5,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from scaleright import catalog, charts
@@ -14,7 +13,6 @@ from scaleright.chapters.parallelism.model import (
     Chosen,
     Split,
     Way,
-    accepts,
     within_context,
 )
 from scaleright.chapters.parallelism.tables import HOURS
@@ -121,17 +119,6 @@ def step(ways: Mapping[str, Way]) -> charts.Display:
     )
 
 
-def source_rule(rule: Any, split: Split) -> charts.Display:
-    """What Clarifai's selector says, and whether the computed answer agrees."""
-    agrees = where(accepts(rule, split.way), "agrees", "differs")
-    return charts.sentence(
-        "Clarifai's Parallelism Selector says: {rule}. The computed answer, {split.way},"
-        " <strong>{agrees}</strong>.",
-        provided=split.seconds > 0,
-        otherwise="Clarifai's Parallelism Selector says: {rule}. No layout that was weighed fits.",
-    )
-
-
 def _of_the_run(shown: charts.Display, case: Any) -> charts.Display:
     """A display of the chapter's own run, which follows no control, or those of its price alone."""
     return charts.at_defaults(shown, *(of for name, of in vars(case).items() if name not in _PAID))
@@ -215,16 +202,6 @@ def network(case: Any, step_s: Mapping[str, Any]) -> charts.Display:
     return _of_the_run(shown, SimpleNamespace(**rest))
 
 
-def hour_paid(case: Any, hour: PaidHour, day: Any) -> charts.Display:
-    """What an hour of a chip and a day of the run cost [USD]."""
-    return charts.sentence(
-        "An hour of one {case.accelerator} costs <strong>{hour.usd:usd}</strong> ({hour.counted};"
-        " {hour.age}), a day of the run {day:usd}.",
-        provided=hour.there,
-        otherwise="The run has no price: {hour.why}. Give a rent of your own.",
-    )
-
-
 def sizes(case: Any, own: TrainingRun, rows: pd.DataFrame, hour: PaidHour) -> charts.Display:
     """The best layout on fewer and on more chips, and what its chip-hours rent for."""
     chip_hours = given("chip_hours", 1.0)
@@ -270,26 +247,3 @@ def worth_of_knowing(
     worth = {f"speed of {name}": day * of / split.seconds for name, of in trials.items()}
     ways = charts.phrase("{split.way} and {other} parallelism")
     return charts.worth_of_knowing(worth, "a day of the run", sure, ways, cost=day)
-
-
-def on_slower_network(split: Split, way: str, layout: str, seconds: float) -> charts.Display:
-    """By what to split where the network is slower, why, and what that costs."""
-    return charts.sentence(
-        f"By {way} parallelism ({layout}): a step takes {charts.say(seconds, 'duration')} instead"
-        f" of {charts.say(split.seconds.value, 'duration')}. The layout that sends least between"
-        " nodes now wins."
-    )
-
-
-def with_room(slower: float) -> charts.Display:
-    """How much slower a layout is that leaves room, and why."""
-    more = "No layout leaves so much" if np.isnan(slower) else f"{slower:.1%} slower"
-    return charts.sentence(f"{more}: you pay for memory with recomputation or with more messages.")
-
-
-def without_pipeline(layout: str, longer: float) -> charts.Display:
-    """The best layout without a pipeline, and what it gives up."""
-    given_up = f"it takes {charts.say(longer, 'percent')} longer, but no chip waits for a stage"
-    return charts.sentence(
-        f"{layout}: {given_up if longer >= 0 else 'the model fits in no other way'}."
-    )

@@ -11,14 +11,12 @@ from scaleright.costs import pretraining_run as doubts
 from scaleright.costs.fastest_steps import SIZES, Steps, format_there
 from scaleright.costs.pretraining import PretrainingCost
 from scaleright.costs.pretraining_run import Cheapest, Run, Spread
-from scaleright.costs.whole_runs import BEST_QUARTER, PACES, TYPICAL, as_tuned, factors, whole_runs
+from scaleright.costs.whole_runs import BEST_QUARTER, PACES, TYPICAL, as_tuned, whole_runs
 from scaleright.decisions.two_chips import PlatformDoubts
-from scaleright.footprint import Footprint
 from scaleright.market import BEST
 from scaleright.ops import where
 from scaleright.order import name_of_greatest
 from scaleright.quantity import look_up
-from scaleright.quantity.rows import Row
 from scaleright.validation import whole_runs as checks
 from scaleright.validation.cross_validation import held_out
 from scaleright.validation.published import held_out_test
@@ -140,30 +138,6 @@ def platforms(case: Any, on_all: Mapping[str, Run], platform: Any, run: Run) -> 
     )
 
 
-def footprint(case: Any, run: Run, made: Footprint, drawn: Row) -> Display:
-    """Energy, CO2e and water of the run; `drawn` is what its chips draw, or why nobody knows."""
-    energy_wh = 1e3 * made.energy.total
-    untold = where(run.done, drawn.why, "What does not run emits nothing.")
-    return charts.sentence(
-        "The run takes {energy_wh:si Wh} at the meter. Generating that ({case.place}) and making"
-        " the machines emit {made.carbon.total:mass} of CO2e; power plants and cooling use"
-        " {made.water.total:volume} of water.",
-        provided=run.done & drawn.there,
-        otherwise="{untold}",
-    )
-
-
-def bill(run: Run, per_million: Any, failed: Any, useful: Any) -> Display:
-    """Dollars of a million tokens, and what failures are of the time and arithmetic of the bill."""
-    return charts.sentence(
-        "A million tokens of training cost {per_million:usd}. Failures take {failed:percent} of the"
-        " time. The model's own arithmetic (and power, on chips of your own) is {useful:percent} of"
-        " the bill; the rest is waiting, slower layouts, failures and what runs take beyond.",
-        provided=run.cost.total > 0,
-        otherwise="Without a run that has a price there is no bill.",
-    )
-
-
 def layouts(on_all: Mapping[str, Run], platform: Any, run: Run) -> Display:
     """All platforms with days, chip-hours, prices of an hour and the fastest layout; folded."""
     columns = {
@@ -218,18 +192,6 @@ def goodput(chips: Any, kept: Any) -> Display:
     )
 
 
-def stops() -> Display:
-    """How often Llama 3's cluster stopped, and what it kept."""
-    llama = doubts.stops_of_llama_3()
-    return charts.sentence(
-        "Llama 3's cluster of {llama.chips:whole} GPUs had {llama.interruptions:whole} unexpected"
-        " interruptions in {llama.days:whole} days: one in {llama.chip_hours:whole} chip-hours, or"
-        " every {llama.each_s:duration 2}. With the usual times of checkpoints and restarts the"
-        " predicted goodput is <strong>{llama.kept:percent}</strong>; Meta reports more than"
-        " {llama.reported:percent}, planned maintenance included."
-    )
-
-
 def project(cost: PretrainingCost, around: Mapping[str, Any]) -> Display:
     """The run, experiments and people as one bar."""
     whole = charts.phrase("{cost.total:usd} in all")
@@ -247,25 +209,6 @@ def evidence() -> Display:
     stated = "What the tables hold on failures, experiments and people"
     shown = charts.table(doubts.factors(), stated, ranges, name="factors")
     return charts.folded(shown, "Where these factors come from")
-
-
-def taken(run: Run, tuning: Any) -> Display:
-    """What a run so well tuned takes beyond the steps of the fastest layout, and where that is
-    from.
-    """
-    hours, more = run.hours, run.hours.total / run.hours.least
-    slower, beyond = (of - 1 for of in factors(tuning).values())
-    whole, runs = whole_runs(), as_tuned(tuning, lambda of: of.runs)
-    better = charts.phrase("In the middle of the best quarter, published layouts")
-    who = where(tuning == BEST_QUARTER, better, "Published layouts")
-    return charts.sentence(
-        "{who} are {slower:percent} slower than the fastest (of {whole.layouts:whole}, by the same"
-        " model of a step). With failures and the {beyond:percent} that published hours hold beyond"
-        " both ({runs:whole} runs), your run takes <strong>{more:times}</strong> the hours of steps"
-        " in the fastest layout.",
-        provided=hours.total > 0,
-        otherwise="What does not run takes no time.",
-    )
 
 
 def published() -> Display:
@@ -332,17 +275,6 @@ def tuned() -> Display:
     )
 
 
-def share_of_peak(case: Any, run: Run) -> Display:
-    """What the fastest layout would use of the peak, and the most that was published."""
-    step, trusted = run.step, run.step.trust
-    return charts.sentence(
-        "On {case.chips:whole} {case.accelerator} the fastest layout would reach {step.mfu:percent}"
-        " of the peak (MFU); {trusted.peak}.",
-        provided=run.done,
-        otherwise="On {case.accelerator} {trusted.peak}.",
-    )
-
-
 def runs() -> Display:
     """All published runs beside their predictions; folded."""
     listed = in_words(judged(checks.KIND).rows)
@@ -359,55 +291,3 @@ def worth_of_knowing(best: Cheapest, doubts: PlatformDoubts) -> Display:
     """A chart of what it would save to know each input before taking one of two platforms."""
     choice, ways = doubts.choice, charts.phrase("the {best.platform} and the {doubts.other}")
     return charts.worth_of_knowing(choice.worth(), "a run", choice, ways)
-
-
-def range_of_project(cost: PretrainingCost, low: Any, high: Any) -> Display:
-    """Low and high end of the project [USD]."""
-    small = ": for a small model the choice of platform matters less than who builds it"
-    small = where(cost.people_usd > cost.run_usd, small, "")
-    return charts.sentence(
-        "With experiments and people at the ends of their ranges, the project costs"
-        " <strong>{low:usd}</strong> to <strong>{high:usd}</strong>{small}.",
-        provided=low > 0,
-        otherwise="The run may not get done, or has no price, so there is no upper limit.",
-    )
-
-
-def llama(usual: tuple[float, ...], best: tuple[float, ...], layout: str) -> Display:
-    """The solution of the first exercise, beside the hours that Meta published.
-
-    usual, best : dollars and hours as of a typical run, and of the best quarter
-    """
-    rows = judged(checks.KIND).rows.set_index("run")
-    published, (usd, hours), (least_usd, least_hours) = (
-        rows.at["llama-3.1-405b", "published"],
-        usual,
-        best,
-    )
-    return charts.sentence(
-        "{usd:usd}: {hours:number} chip-hours in {layout}. As the best quarter of runs goes it is"
-        " {least_usd:usd}: {least_hours:number}. Meta's own took {published:whole}."
-    )
-
-
-def fair_price(run: Run, fair_usd: Any) -> Display:
-    """The solution of the second exercise: a price of an hour [USD/h]."""
-    hour_usd = run.hour.total
-    return charts.sentence(
-        "At {fair_usd:usd} an hour instead of {hour_usd:usd}: the chip-hours stay the same, so"
-        " their price alone must make up the difference.",
-        provided=fair_usd > 0,
-        otherwise="At none: your case does not run, or no such platform runs it at a price.",
-    )
-
-
-def slow_storage(case: Any, dearer: Any, dearer_large: Any) -> Display:
-    """The solution of the third exercise: on so many chips and on the most [1]."""
-    return charts.sentence(
-        "By {dearer:percent} on {case.chips:whole} chips and {dearer_large:percent} on 16,384: the"
-        " best interval between checkpoints grows with the root of their cost, and so do the"
-        " losses.",
-        provided=(dearer > 0) & (dearer_large > 0),
-        otherwise="By nothing that can be told: checkpoints stop your job for as long already, or"
-        " the largest jobs fail so often that they get nothing done.",
-    )

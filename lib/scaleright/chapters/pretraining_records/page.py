@@ -164,32 +164,6 @@ def runs_by_size(case: Any, best: Best) -> Display:
     )
 
 
-def at_the_meter(case: Any, spent: Spent, watts: Any) -> Display:
-    """What the run takes with all around its chips, at so many watts a chip."""
-    meter_kwh = spent.meter_kwh
-    whose = where(case.watts_per_chip > 0, "", ", as drawn in training,")
-    return charts.sentence(
-        "With <strong>{watts:whole} W</strong> for each chip and its share of server and"
-        " network{whose} and a PUE of {case.pue:number}, the run takes"
-        " <strong>{meter_kwh:kWh}</strong> at the meter."
-    )
-
-
-def whom_to_pay(case: Any, best: Best) -> Display:
-    """What the reader pays for a chip, and what the sellers among whom they choose ask."""
-    hour, chip = best.hour, best.run.priced_as
-    apart = charts.phrase(" The sellers ask {hour.low:usd} to {hour.high:usd}.")
-    apart = where(hour.low < hour.high, apart, "")
-    unlisted = charts.phrase("Nobody lists the {best.run.chip}, so the {chip} stands in for it. ")
-    unlisted = where(chip == best.run.chip, "", unlisted)
-    return charts.sentence(
-        "{unlisted}One {chip} rents for <strong>{hour.usd:usd}</strong> an hour ({hour.counted}),"
-        " and you pay {case.rent_share:percent} of it.{apart}",
-        provided=hour.there,
-        otherwise="There is no rent: {best.why}.",
-    )
-
-
 def leaders(case: Any, run: Row, spent: Spent) -> Display:
     """A table of the runs with the least of each measure: a row for each, run and spent in it."""
     columns = {
@@ -246,17 +220,6 @@ def scaling_pairs() -> Display:
     return charts.folded(shown, f"All {len(pairs)} pairs of sizes")
 
 
-def scaling_in_the_middle() -> Display:
-    """What far larger systems keep of their efficiency, in the median."""
-    far = tables.scaling_medians()
-    return charts.sentence(
-        "With at least four times the chips, the median efficiency over {far.pairs:whole} pairs is"
-        " <strong>{far.efficiency:percent}</strong>: each chip keeps {far.throughput:percent} of"
-        " its throughput, and the run needs {far.samples:number} times the samples. (Each"
-        " is a median of its own: the two need not give the efficiency.)"
-    )
-
-
 def generations() -> Display:
     """A chart of the median gain of newer chips, by pair of them."""
     words = "times as fast, median over benchmarks and sizes"
@@ -275,18 +238,6 @@ def gains() -> Display:
     return charts.folded(shown, "All gains, of chips and of software")
 
 
-def software() -> Display:
-    """What newer software gains, and how much of it a new format explains."""
-    of = tables.software("Llama-3.1-405B")
-    return charts.sentence(
-        "From one round to a later one the same chip gained {of.middle:percent} at the median of"
-        " {of.count:whole} comparisons, and lost time in {of.lost:percent} of them. A smaller"
-        " format explains some: the {of.last.accelerator} on Llama-3.1-405B became"
-        " {of.last.gain:number} times as fast from {of.last.before} to {of.last.after}, when its"
-        " matrix products went from FP8 to NVFP4."
-    )
-
-
 def busiest() -> Display:
     """A table of the runs with the highest utilization."""
     formats = dict.fromkeys(("by samples", "as logged"), "si FLOP/s")
@@ -294,16 +245,6 @@ def busiest() -> Display:
     words = "Model FLOP per second and chip: the run with the highest MFU of each chip and format"
     shown = charts.table(tables.busiest(), words, formats, name="mfu")
     return charts.folded(shown, "The run with the highest MFU of each chip and format")
-
-
-def silent() -> Display:
-    """How many rows determine a utilization, and why the others do not."""
-    silent, count = tables.silent_reasons(), len(tables.utilization())
-    known = count - silent.sum()
-    reasons = "; ".join(f"{reason} ({many})" for reason, many in silent.items())
-    return charts.sentence(
-        "{known:whole} of {count:whole} rows say enough. The others do not: {reasons}."
-    )
 
 
 def slivers() -> Display:
@@ -318,51 +259,3 @@ def published() -> Display:
     words = "Minutes to train, as published (rounded there) and recomputed"
     digits = {"published": str, "recomputed": "number 4"}
     return charts.table(tables.published_minutes(), words, digits, name="published")
-
-
-def checks() -> Display:
-    """How the rows were cleaned, and what they say beside vendors' words."""
-    of = tables.checks()
-    return charts.sentence(
-        "None of the {of.rows:whole} rows is dropped, but some are marked: {of.repeated:whole} runs"
-        " were submitted again, {of.few:whole} have fewer runs than the rules ask for,"
-        " {of.core:whole} count chips under the name of TensorCores, {of.unit:whole} logged tokens"
-        " instead of samples (as samples they would exceed the chips' peak). At the median, the"
-        " throughput that a run logs is {of.over:percent} above the one its time implies, since the"
-        " time includes evaluation and start-up. NVIDIA stated {of.stated:si FLOP/s} a GB200 for"
-        " Llama-3.1-405B in v5.0; the logs give at most {of.found:si FLOP/s} here, where a token"
-        " attends only to those before it."
-    )
-
-
-def cheapest_run(cheapest: pd.Series, fastest: pd.Series) -> Display:
-    """Solution 1: the cheapest run of chips that somebody lists, and the fastest."""
-    return charts.sentence(
-        "{cheapest.accelerators:whole} {cheapest.accelerator} of {cheapest.submitter}, for"
-        " {cheapest.cost_usd:usd}; the fastest of them, {fastest.accelerators:whole}"
-        " {fastest.accelerator}, would cost {fastest.cost_usd:usd}. A few of the newest chips are"
-        " cheapest, because few chips lose least to communication."
-    )
-
-
-def apart(times: pd.Series) -> Display:
-    """Solution 2: the longest time over the shortest, by chip and number of it."""
-    times = times.sort_values()
-    chip, chips, most, least = *times.index[-1], times.iloc[-1], times.iloc[0]
-    return charts.sentence(
-        "{most:times} on {chips:whole} {chip}, whose products went from FP8 to NVFP4 between the"
-        " rounds; {least:times} where the format stayed."
-    )
-
-
-def busy_by_size(runs: pd.DataFrame) -> Display:
-    """Solution 3: the utilization of runs with FP8, the smallest first."""
-    rows = runs.sort_values("accelerators").itertuples()
-    shares = ", ".join(
-        f"{charts.say(run.mfu, 'percent')} on {run.accelerators:,} {run.accelerator}"
-        for run in rows
-    )
-    return charts.sentence(
-        "{shares}, of their FP8 peak. The more chips, the longer they wait for each other; and the"
-        " B200 has more arithmetic than its step can use."
-    )

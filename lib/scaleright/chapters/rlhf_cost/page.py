@@ -1,17 +1,14 @@
 """What the chapter `rlhf_cost` shows."""
 
-import math
 from typing import Any
 
 import pandas as pd
 
 from scaleright import charts
-from scaleright.catalog import fact
 from scaleright.charts import Display
 from scaleright.charts import platforms as marks
 from scaleright.charts.live import Controls
 from scaleright.decisions import post_training_evidence as evidence
-from scaleright.decisions.plan_runs import SPOT
 from scaleright.decisions.post_training import LORA, METHODS, SHARINGS, Tables
 from scaleright.decisions.post_training_choice import Best, Bill, Doubts, first_fit, largest
 from scaleright.market import BEST
@@ -209,38 +206,6 @@ def one_round(case: Any, bill: Bill) -> Display:
     )
 
 
-def rounds_said(case: Any, bill: Bill) -> Display:
-    """How many rounds there are, and how many answers are written at once."""
-    here = bill.job
-    each, group, running = here.round_s, here.rollout.chips, here.rollout.running
-    rl = here.one.rollout_s > 0
-    wrote = charts.phrase(
-        " Each engine of {group:whole} chips writes {running:whole} answers at once."
-    )
-    wrote = where(rl, wrote, "")
-    reward_s, beyond = here.reward_hours / here.chips * 3600, bill.beyond
-    first = charts.phrase(", after {reward_s:duration} to train the reward model")
-    first = where(reward_s > 0, first, "")
-    spot = where(case.contract == SPOT, " and a server on spot is taken away about once a day", "")
-    return charts.sentence(
-        "The phases of a round add up to <strong>{each:duration}</strong>, and the run has"
-        " {here.rounds:whole} rounds{first}. The answer multiplies the sum by"
-        " {beyond:number}, because published runs took that much longer{spot}.{wrote}",
-        provided=here.there,
-        otherwise="A case that does not run has no rounds.",
-    )
-
-
-def instructgpt() -> Display:
-    """The counts from which the defaults are taken."""
-    episodes, compared = fact("instructgpt_episodes"), fact("instructgpt_compared_prompts")
-    batch = fact("instructgpt_batch")
-    return charts.sentence(
-        "The defaults are about those of InstructGPT: {episodes:whole} answers in rounds of"
-        " {batch:whole}, and {compared:whole} prompts whose answers people compared."
-    )
-
-
 def methods(case: Any, bill: Bill) -> Display:
     """A bar for each method at the reader's sizes."""
     usd = bill.cost.machine_usd
@@ -329,30 +294,6 @@ def memory(case: Any, bill: Bill) -> Display:
     )
 
 
-def held_said(case: Any, bill: Bill) -> Display:
-    """How much of a chip that is, in words."""
-    filled = bill.job.held.total / bill.job.memory_bytes
-    return charts.sentence(
-        "Together that is <strong>{filled:percent}</strong> of a chip's memory.",
-        provided=filled > 0,
-        otherwise="No layout of these models was found on so many chips.",
-    )
-
-
-def people(case: Any, bill: Bill) -> Display:
-    """People's labels beside machine time."""
-    machines, people_usd = bill.cost.machine_usd, bill.cost.labels_usd
-    even = machines / case.labels
-    return charts.sentence(
-        "Your {case.labels:whole} labels cost <strong>{people_usd:usd}</strong> and the machines"
-        " {machines:usd}. Above <strong>{even:usd}</strong> a label, people cost more than"
-        " machines.",
-        provided=(people_usd > 0) & (machines > 0),
-        otherwise="Here nobody is paid for labels, or nothing runs. Answers that a program checks"
-        " need no labels: then machines are the whole cost.",
-    )
-
-
 def published() -> Display:
     """Predicted against published times."""
     rows = evidence.judged_runs().assign(label=lambda r: r["model"] + "\n" + r["accelerator"])
@@ -364,34 +305,6 @@ def published() -> Display:
         charts.predicted_vs_measured(rows, *pair, said="published", name_worst=0),
         name="published",
         alt=f"Predicted against published times of {len(rows)} runs.",
-    )
-
-
-def errors() -> Display:
-    """How far predictions were off."""
-    real = evidence.real_runs()
-    off, alone = 100 * real.error, 100 * real.phases_error
-    beyond = real.beyond
-    return charts.sentence(
-        "Of {real.shown:whole} published rows, {real.runs:whole}, of {real.models:whole} models on"
-        " today's engines, state enough to be tested. The phases alone are off by"
-        f" {alone:.0f} % at the median, nearly always too short. With the factor from other models"
-        f" the median error is <strong>{off:.0f} %</strong>. At the median over models, a run takes"
-        " <strong>{beyond:number}</strong> times its phases. Nobody publishes what that consists"
-        " of; moving states in and out, packing, starting engines and the host are candidates."
-        " {real.older_runs:whole} runs of 2023, whose training framework wrote the answers itself,"
-        " took {real.older:number} times as long as that predicts."
-    )
-
-
-def few_chips() -> Display:
-    """What runs on a part of a server rest on."""
-    trained, alone, sellers = evidence.below_a_server()
-    return charts.sentence(
-        "On one, two or four chips the time is the model's word: of published runs of training,"
-        " {trained:whole} are on so few, all of them pretraining on four, and no published tuning"
-        " is. A chip that is rented alone costs what one of a server does; of {sellers:whole}"
-        " sellers behind the price of an H100, {alone:whole} list it alone."
     )
 
 
@@ -416,26 +329,3 @@ def worth_of_knowing(best: Best) -> Display:
     """A chart of what it would save to know each input before taking one of two platforms."""
     pair = charts.phrase("the {best.found.platform} and the {best.other}")
     return charts.worth_of_knowing(best.choice.worth(), "of the run", best.choice, pair)
-
-
-def grouped(many: float, one: float) -> Display:
-    """The solution of the first exercise: seconds of a round."""
-    return charts.sentence(
-        f"It grows from {one:.3g} to {many:.3g} seconds, and not fourfold, because engines write"
-        " more answers at once."
-    )
-
-
-def cut_short(before: float, after: float) -> Display:
-    """The solution of the second exercise: the share of the tail [1]."""
-    if math.isnan(before):
-        return charts.sentence("This method writes no answers, so that none is waited for.")
-    return charts.sentence(
-        f"Waiting for the longest answers falls from {100 * before:.0f} to {100 * after:.0f} % of"
-        " the writing phase. But the model cannot learn to finish what was cut off."
-    )
-
-
-def labels_dear(usd: float, share: float) -> Display:
-    """The solution of the third exercise."""
-    return charts.sentence(f"It costs ${usd:,.0f} in all, {100 * share:.0f} % of it for people.")

@@ -17,7 +17,7 @@ from scaleright.information import Choice
 from scaleright.market import BEST, PaidHour
 from scaleright.ops import first_case, maximum, minimum, where
 from scaleright.quantity import Quantity
-from scaleright.units import MINUS, si
+from scaleright.units import si
 
 LOG = {"log_x": True, "log_y": True}
 NOWHERE = "No accelerator that clusters are built of is rented out so and serves in that format."
@@ -244,15 +244,6 @@ def valleys(
     )
 
 
-def dearer_sizes(half: Quantity, quarter: Quantity, double: Quantity) -> Display:
-    """How much more compute the same loss takes at other sizes than the compute-optimal one."""
-    return charts.sentence(
-        "A model half as large as compute-optimal reaches the same loss for {half:percent} more"
-        " compute, one a quarter as large for {quarter:percent} more, and one twice as large for"
-        " {double:percent} more."
-    )
-
-
 def cost_by_size(times: Quantity, paid: Any, smaller: Quantity, share: Quantity) -> Display:
     """A chart of the cost of models of one loss against their size, with and without service [USD].
 
@@ -288,17 +279,6 @@ def trained_models(models: pd.DataFrame) -> Display:
     return charts.sheet(laws.models_sheet(models))
 
 
-def what_models_were_right_for(models: pd.DataFrame) -> Display:
-    """How tokens a parameter have grown, and for how much service Llama-3.1-8B would be right."""
-    (before, after), eight = laws.ratios_by_age(models), models.loc["Llama-3.1-8B"]
-    return charts.sentence(
-        "The median of these models rose from {before:number 2} tokens a parameter up to 2022 to"
-        " {after:number 2} since 2024. Llama-3.1-8B is the right choice for about"
-        " {eight.right_for:count 2} tokens in service; for the lowest loss alone, its training"
-        " compute called for {eight.best:count 2} parameters."
-    )
-
-
 def worth_of_passes(epochs: Quantity, worth: Quantity, passes: Quantity) -> Display:
     """A chart of what passes over the same data are worth in fresh ones.
 
@@ -315,21 +295,6 @@ def worth_of_passes(epochs: Quantity, worth: Quantity, passes: Quantity) -> Disp
         name="repeats",
         alt="What passes over the same data are worth in fresh data: four passes are worth nearly"
         " four, sixteen about eleven, and no number more than about sixteen.",
-    )
-
-
-def repeated(case: Any, longer: Quantity, repeats: laws.Repeats) -> Display:
-    """How often the cheapest model passes over the reader's unique tokens, and what a pass is
-    worth.
-    """
-    passes, worth = repeats.passes, repeats.worth
-    over = charts.phrase(
-        "{passes:passes 2} over them, and each is worth {worth:percent} of a fresh one"
-    )
-    repeated = where(passes > 1, over, "all fresh")
-    return charts.sentence(
-        "If you have {case.unique_tokens:count 2} unique tokens, the {longer:count} training"
-        " tokens of the model that is cheapest over its life are {repeated}."
     )
 
 
@@ -377,24 +342,6 @@ def intervals(narrow: laws.Narrow) -> Display:
     return charts.folded(charts.table(narrow.ways.reset_index(), words, formats), words)
 
 
-def too_narrow(narrow: laws.Narrow) -> Display:
-    """Why the original's interval is too narrow: the runs that it would have needed, and how far
-    its search moved.
-    """
-    found = narrow.ways
-    claimed, width = found.loc[laws.THIRD], found.loc[laws.RESAMPLED, "width"]
-    had = laws.figures(laws.ORIGINAL)["runs"]
-    return charts.sentence(
-        f"The paper's own {claimed['value']:.2f} lies outside its interval of"
-        f" {claimed['low']:.3f} to {claimed['high']:.3f}. An interval of {claimed['width']:.3f}"
-        f" instead of {width:.3f} would take"
-        " <strong>{narrow.needed:number 2} runs</strong>; the paper had about"
-        " {had:whole}. One of its authors confirmed the cause: the solver minimized a mean so"
-        " small that it stopped within a few steps of its start. Started from the published"
-        f" coefficients, it stays within {narrow.moved:.3f} of them whatever runs are drawn."
-    )
-
-
 def sizes_by_law(law: laws.Law) -> Display:
     """A chart of the compute-optimal size against training compute by four laws."""
     sizes = laws.sizes_by_law(law, np.geomspace(1e19, 1e27, 33))
@@ -420,19 +367,6 @@ def size_ranges(law: laws.Law, draws: laws.Law, unseen: laws.Extrapolation) -> D
     return charts.table(found, words, formats, name="ranges")
 
 
-def larger_runs(unseen: laws.Extrapolation) -> Display:
-    """How well a law that was fitted to small runs predicts larger ones."""
-    below = si(laws.SMALL, "FLOP", 2)
-    bias = f"{100 * unseen.bias:+.1f} %".replace("-", MINUS)
-    return charts.sentence(
-        "Fitted only to the {unseen.small:whole} runs below {below}, the law predicts the loss of"
-        " the {unseen.large:whole} larger ones, up to {unseen.times:times 2} as large, with a"
-        " median error of <strong>{unseen.median:percent}</strong>, at most {unseen.most:percent},"
-        " and a bias of {bias}. The best size is less certain than the loss, because the valley is"
-        " shallow."
-    )
-
-
 def swings(doubts: SizeDoubts, size: Quantity) -> Display:
     """A chart of what moves the compute-optimal size, largest first."""
     up = "compute-optimal parameters"
@@ -447,29 +381,3 @@ def swings(doubts: SizeDoubts, size: Quantity) -> Display:
 def worth_of_knowing(sure: Choice) -> Display:
     """A chart of what it would save to know each input before one of the two is trained."""
     return charts.worth_of_knowing(sure.worth(), "over the life", sure, "the two models")
-
-
-def half_the_size(right_for: Quantity, half: Quantity, quarter: Quantity) -> Display:
-    """For how many tokens in service half the compute-optimal size is the cheapest, and why."""
-    return charts.sentence(
-        "At {right_for:count 2} tokens. Half the size halves the cost of every token served and"
-        " takes {half:percent} more training compute. A quarter of the size takes"
-        " {quarter:percent} more, so that it pays only with far more service."
-    )
-
-
-def ten_times_the_budget(gained: Quantity, of_rest: Quantity) -> Display:
-    """How much ten times the budget lowers the loss, and why no more [nat a token]."""
-    return charts.sentence(
-        "By {gained:number 2} nat, {of_rest:percent} of what is left above the floor: both terms"
-        " shrink with small powers of the compute, so each further tenfold buys less."
-    )
-
-
-def gpt3_by_the_law(instead: laws.Instead) -> Display:
-    """What GPT-3's compute would have bought by the law."""
-    losses = f"{instead.loss:.3f} instead of {instead.had:.3f}"
-    return charts.sentence(
-        "{instead.size:count 2} on {instead.tokens:count 2} tokens, at {losses} nat a token: GPT-3"
-        " saw too little data for its size."
-    )

@@ -9,22 +9,18 @@ import pandas as pd
 
 from scaleright import catalog, charts, transformer
 from scaleright.chapters.scaling_math.model import (
-    least_chips,
     prompt_seconds,
     training_bills,
-    weights_bytes,
 )
 from scaleright.charts import Controls, Display
 from scaleright.inference.engine_tables import writing_seconds
 from scaleright.inference.formats import Weights
-from scaleright.market import PaidHour
 from scaleright.ops import where
-from scaleright.order import ordered
 from scaleright.quantity import Quantity, at
 from scaleright.quantity.graph import value_of
 from scaleright.ranges import Ends
 from scaleright.transformer import DecodeStep
-from scaleright.units import si, significant
+from scaleright.units import significant
 from scaleright.validation.counts import worst_families
 from scaleright.validation.report import Validation
 
@@ -230,33 +226,12 @@ def gpt3_tokens() -> Display:
     return charts.table(prompt_seconds(), words, formats, name="gpt-3-tokens")
 
 
-def gpt3_does_not_fit() -> Display:
-    """How many A100 have to share the weights of GPT-3."""
-    weights = si(weights_bytes(), "B")
-    return charts.sentence(
-        f"The last line is hypothetical: {weights} of weights do not fit in one A100, and at least"
-        f" {least_chips()} have to share them. Reading a prompt (prefill) is limited by"
-        " arithmetic, writing an answer (decode) by memory."
-    )
-
-
 def gpt3_bills() -> Display:
     """A table of what GPT-3's training costs at Andreessen Horowitz's price, and at what was
     reached and paid.
     """
     of = "One training run of GPT-3 on A100, by the share of peak that its chips reach"
     return charts.table(training_bills(), of, {"utilization": "percent"})
-
-
-def training_run(case: Any, hour: PaidHour, run_usd: Quantity) -> Display:
-    """What a training run of the reader's model costs, and whose rent that is."""
-    return charts.sentence(
-        "For {case.model}, {case.training_tokens:count 2} tokens and the {case.accelerator} at"
-        " {hour.usd:usd} an hour ({hour.counted}; {hour.age}), one run at"
-        " {case.utilization:percent} of peak costs <strong>{run_usd:usd}</strong>.",
-        provided=hour.there,
-        otherwise="A run has no price: {hour.why}. Give a rent of your own.",
-    )
 
 
 def counts(counted: Validation) -> Display:
@@ -279,16 +254,6 @@ def count_errors(counted: Validation) -> Display:
         charts.table(worst_families(counted), f"{words}, worst first", headers=FAMILIES),
         f"{summary.rows} counts by family: median error {summary.median_absolute_percent:.2f} %,"
         f" nine in ten within {summary.p90_absolute_percent:.1f} %",
-    )
-
-
-def counts_agree(counted: Validation) -> Display:
-    """How many counts meet the published digits, and how far the rule of thumb is off."""
-    summary = counted.summary
-    return charts.sentence(
-        f"{summary.within_rounding} of {summary.rows} counts agree with the publication to its last"
-        " printed digit. The rule of 12 x layers x width squared is off by"
-        f" {summary.baseline_median_absolute_percent:.0f} % at the median."
     )
 
 
@@ -352,25 +317,3 @@ def overtaken(batches: np.ndarray, step: DecodeStep) -> Display:
         " takes longer than computing its token, no batch is large enough."
     )
     return charts.at_defaults(said, step.seconds)
-
-
-def long_context(case: Any, short: Quantity, long: Quantity, more: Quantity) -> Display:
-    """How much more a step reads at a long context than at a short one, and why."""
-    return charts.sentence(
-        "{more:times}: {case.model} reads {short:si B} a step at 2,048 tokens and {long:si B} at"
-        " 131,072. The weights stay the same; the KV cache of each sequence grows."
-    )
-
-
-def shares_used(shares: pd.Series) -> Display:
-    """Which share of its parameters a mixture of experts uses for a token, and why.
-
-    shares : by model
-    """
-    shares = ordered(shares)
-    least, most = shares.index[[0, -1]]
-    return charts.sentence(
-        f"Between {100 * shares[least]:.1f} % ({least}) and {100 * shares[most]:.0f} % ({most}),"
-        f" {100 * shares.median():.0f} % at the median of {len(shares)}: a router sends a token to"
-        " a few experts, and only attention, embeddings and shared experts serve every token."
-    )

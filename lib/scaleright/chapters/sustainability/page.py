@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scaleright import charts, market
+from scaleright import charts
 from scaleright.chapters.sustainability import efficiency as eco
-from scaleright.chapters.sustainability.efficiency import Deployment, FirstChange, Grade
+from scaleright.chapters.sustainability.efficiency import Deployment, FirstChange
 from scaleright.charts.busy import utilization_source
 from scaleright.charts.displays import Display
 from scaleright.charts.ranking import ranking
@@ -111,27 +111,6 @@ def carbon_by_parts(carbon: Carbon, known: Any) -> Display:
     )
 
 
-def power_counted(of: Deployment, made: Footprint, nobody: Any) -> Display:
-    """Which power was counted, where the water goes, and the miles of a car that emit as much."""
-    water, miles = made.water, made.carbon.car_miles
-    share = market.cost_factor("training_share_of_server_watts", "data center").best
-    tpu = "what Google measured in production, or its share of design power"
-    server = f"at {charts.say(share, 'percent')} of what the server can draw"
-    known = where(of.predicted, "of chips in serving, at the speed that is predicted", "measured")
-    served = charts.phrase(
-        "{known} in {of.point.precision} with {of.point.batch:whole} sequences together,"
-        " {of.joules_per_token:number} J a token"
-    )
-    how = where(of.training, where(of.chip.tpu, tpu, server), served)
-    return charts.sentence(
-        "The power is that {how}. Of the water, <strong>{water.site_liters:volume}</strong>"
-        " evaporate on site and the rest at power plants. Driving <strong>{miles:miles}</strong> in"
-        " an average car emits as much.",
-        provided=of.known,
-        otherwise="{nobody}.",
-    )
-
-
 def scorecard(of: Deployment) -> Display:
     """The deployment on Clarifai's four axes."""
     rated = eco.scorecard(of)
@@ -163,32 +142,6 @@ def levers(of: Deployment, places: Mapping[str, Any]) -> Display:
         formats={"carbon": "mass", "saved": "percent"},
         headers={"carbon": "carbon left"},
         name="levers",
-    )
-
-
-def first_change(of: Deployment, best: FirstChange, nobody: Any) -> Display:
-    """Which change saves most, and how sure it is that no other does."""
-    sure = charts.how_sure(best.choice, best.first, " of CO2e", best.second, "mass", "saves more")
-    return charts.sentence(
-        "The largest saving, <strong>{best.saved:percent}</strong> of the carbon, comes from"
-        " {best.first}; {best.second} is next: {sure}. Nobody has published how far measured runs"
-        " are off for prompts like yours, so these odds leave it out.",
-        provided=of.known,
-        otherwise="{nobody}.",
-    )
-
-
-def grade(of: Deployment, grade: Grade, nobody: Any) -> Display:
-    """How a deployment that serves tokens scores."""
-    agrees = where(grade.agrees, "agrees", "disagrees")
-    no_tokens = "A training run states no tokens, so that Clarifai's rule for serving does not"
-    not_rated = where(of.training, f"{no_tokens} apply", nobody)
-    return charts.sentence(
-        "It <strong>{grade.says}</strong>: the accelerators take {grade.joules:number} J for a"
-        " token, idle hours included, on a scale from {grade.good:number} (good) to"
-        " {grade.poor:number} (poor). By Clarifai's rule it {grade.rule}, which {agrees}.",
-        provided=of.served,
-        otherwise="{not_rated}.",
     )
 
 
@@ -260,39 +213,11 @@ def all_regions(case: SimpleNamespace, made: Footprint, regions: pd.DataFrame) -
     return charts.folded(listed, f"All {len(regions)} regions, with their water")
 
 
-def regions_apart(known: Any, apart: Any, wetter: float, new_load: float, stating: int) -> Display:
-    """How far regions lie apart in carbon and in water, and the carbon of new load over the average
-    in the middle of those that state it.
-    """
-    dry = (
-        "Water differs by {wetter:number 2} times, in another order. There is no hourly data here,"
-        " so no saving by shifting hours. But the plant that answers one more kilowatt-hour emits"
-        " {new_load:number 2} times the average in the median of {stating:whole} regions, even"
-        " without its fuel supply: new load is dirtier than the average says."
-    )
-    return charts.sentence(
-        "From the cleanest to the dirtiest region the same work differs by a factor of"
-        " <strong>{apart:number 2}</strong> in carbon. " + dry,
-        provided=known,
-        otherwise=dry,
-    )
-
-
 def small_chips(option: pd.DataFrame) -> Display:
     """Large and small models on idle, full and small chips."""
     said = {"energy": "si Wh", "carbon": "mass", "of it making": "mass"}
     words = "A million tokens in the United States"
     return charts.table(option, words, said, name="small-chip")
-
-
-def small_or_full(smaller: float, fuller: float, small: float, full: float) -> Display:
-    """How many times less a smaller model, a full chip, a small chip, and a full one again take."""
-    return charts.sentence(
-        "The smaller model saves a factor of {smaller:number 2} on the same idle chip; full batches"
-        " and high utilization save another {fuller:number 2}. The T4 emits {small:number 2} times"
-        " less than an idle H100 but {full:number 2} times more than a full one. So the saving"
-        " comes from utilization more than from the chip."
-    )
 
 
 def images() -> Display:
@@ -325,20 +250,6 @@ def predicted_energies(rows: pd.DataFrame) -> Display:
         name="validation",
         alt=f"Predicted against published energy of {len(runs)} training runs, close to the"
         " diagonal for most.",
-    )
-
-
-def errors(off: Summary, runs: int) -> Display:
-    """How far predicted totals of so many runs are off."""
-    return charts.sentence(
-        f"Over {off.rows} energies and carbons of {runs} runs the error is"
-        f" {off.median_absolute_percent:.0f} % in the median and"
-        f" {off.p90_absolute_percent:.0f} % at the 90th percentile, with a bias of"
-        f" {off.bias_percent:+.1f} %; {off.within_range} of {off.rows} lie within the predicted"
-        " range of 90 %. No constant was fitted. The simplest estimate, design power times hours"
-        " times the world's mean carbon, is off by"
-        f" {off.baseline_median_absolute_percent:.0f} % and"
-        f" {off.baseline_p90_absolute_percent:.0f} %."
     )
 
 
@@ -378,39 +289,4 @@ def tornado(carbon_kg: Any, uncertain: Any, ends: Mapping[str, Ends]) -> Display
         name="tornado",
         alt="What moves the carbon of your case, an input at a time, most of all first; at its best"
         " it is {carbon_kg:mass}.",
-    )
-
-
-def best_and_worst_region(
-    clean: Any, dirty: Any, less: Any, more: Any, known: Any, nobody: Any
-) -> Display:
-    """What the work emits in the cleanest and in the dirtiest region [kg CO2e], also as `less` and
-    `more` of what it emits in the place of the case.
-    """
-    return charts.sentence(
-        "{clean:mass} and {dirty:mass}, {less:times 2} and {more:times 2} what it does in your"
-        " place. The electricity depends on the grid and the building; making the hardware emits"
-        " the same everywhere.",
-        provided=known,
-        otherwise="{nobody}.",
-    )
-
-
-def never_waiting(carbon_kg: Any, always: Any, left: Any, known: Any, nobody: Any) -> Display:
-    """What is left where the hardware always works [kg CO2e], and its share."""
-    return charts.sentence(
-        "{always:mass} instead of {carbon_kg:mass}: {left:percent} is left. Power and wear of idle"
-        " hardware go away; those of the work stay.",
-        provided=known,
-        otherwise="{nobody}.",
-    )
-
-
-def half_making(even: Any, cleanest: float, known: Any, nobody: Any) -> Display:
-    """The grid where making the hardware is half of the carbon, and the cleanest one [g/kWh]."""
-    return charts.sentence(
-        "{even:number 2} g/kWh: there the electricity emits as much as making the hardware. The"
-        " cleanest region has {cleanest:whole} g/kWh.",
-        provided=known,
-        otherwise="{nobody}.",
     )

@@ -9,7 +9,7 @@ from scaleright.charts import Display
 from scaleright.charts.busy import utilization_source
 from scaleright.charts.live import Controls
 from scaleright.costs.break_even import usd_per_hour_to_win
-from scaleright.costs.serving import Kinds, Month, Ways, usd_per_month
+from scaleright.costs.serving import Month, Ways, usd_per_month
 from scaleright.costs.token_offers import Found, ServingChoices, median_over, offers_sheet
 from scaleright.costs.tokens import usd_per_million_tokens
 from scaleright.decisions.serving_options import ASK_API, OWN_IT, RENT_IT, ServingOptions
@@ -17,7 +17,6 @@ from scaleright.inference.demand import Busy, usual_peaks
 from scaleright.inference.node_speed import NodeSpeed
 from scaleright.market import BEST, PaidTokens
 from scaleright.ops import first_case, minimum, where
-from scaleright.quantity import Quantity
 
 ACROSS, UP = "utilization", "USD per million output tokens"
 """Axes of the charts."""
@@ -249,29 +248,6 @@ def cheapest(options: ServingOptions, found: Found, source_load: Any) -> Display
     )
 
 
-def full_hour(case: Any, found: Found, full: Any) -> Display:
-    """The price at full load, beside that of the case."""
-    return charts.sentence(
-        "At full load a million tokens cost <strong>{full:usd}</strong>; at"
-        " {case.utilization:percent} utilization they cost {found.price.rented:usd}.",
-        provided=found.short == "",
-        otherwise="{found.nothing}.",
-    )
-
-
-def request_seconds(
-    speed: NodeSpeed, whole: Any, reading: Any, writing: Any, looking: Any
-) -> Display:
-    """The seconds of an accelerator that a request takes, by what they are spent on."""
-    return charts.sentence(
-        "At full load a request takes <strong>{whole:duration}</strong> of one accelerator:"
-        " {reading:duration} for prefill, {writing:duration} for writing the answer and"
-        " {looking:duration} for attention over the KV cache.",
-        provided=speed.served,
-        otherwise="Nothing is served, so a request takes no time.",
-    )
-
-
 def cost_by_pace(case: Any, price: Ways) -> Display:
     """A chart of the price rented and owned against interactivity."""
     each = "tokens per second per user, at least"
@@ -284,31 +260,6 @@ def cost_by_pace(case: Any, price: Ways) -> Display:
         name="cost_by_pace",
         alt="Cost of a million output tokens against tokens per second per user, rising with it."
         " {case.model} on {case.accelerator} costs {rented:usd} at {pace:tokens/s}.",
-    )
-
-
-def kinds(found: Found, own: Kinds, theirs: Kinds) -> Display:
-    """The prices of input and of output, rented and at APIs."""
-    paid, nothing = found.paid, found.nothing
-    return charts.sentence(
-        "On the rented accelerator a million output tokens cost <strong>{own.output:usd}</strong>,"
-        " {own.ratio:number 2} times the <strong>{own.input:usd}</strong> of as many input tokens."
-        " APIs ask {theirs.output:usd}, {theirs.ratio:number 2} times their {theirs.input:usd} for"
-        " input ({paid.asked.counted}).",
-        provided=found.known,
-        otherwise="{nothing}, so there are no kinds of tokens to compare.",
-    )
-
-
-def discounts(case: Any, host: Any) -> Display:
-    """How many offers of the model list a price for cached input, and what it is."""
-    return charts.sentence(
-        "{case.model} has {host.companies:whole hosts} with {host.offers:whole paid offers}. Of"
-        " these, {host.discounted:whole} price cached input apart, at a median"
-        " {host.discount:percent} of the price of other input.",
-        provided=host.discounted > 0,
-        otherwise="{case.model} has {host.companies:whole hosts} with {host.offers:whole paid"
-        " offers}; none lists a price for cached input.",
     )
 
 
@@ -403,35 +354,3 @@ def worth_of_knowing(case: Any, options: ServingOptions) -> Display:
     cost = a_month * minimum(choice.cost, choice.other)
     between = charts.phrase("{options.kind} and {options.rival}")
     return charts.worth_of_knowing(worth, "a month", choice, between, cost=cost)
-
-
-def fair_rent(found: Found, rent: Any) -> Display:
-    """Solution 1: the rent at which both cost the same."""
-    return charts.sentence(
-        "Below {rent:usd} an hour: what the API would charge for the tokens that the accelerator"
-        " writes in an hour at this utilization.",
-        provided=found.speed.served & found.paid.asked.there,
-        otherwise="There is none: nothing is served that has a price at the API.",
-    )
-
-
-def with_cache(even: float, before: Quantity) -> Display:
-    """Solution 2: the break-even with a cache that the API gives no discount for."""
-    now = before.value
-    if np.isnan(now):
-        return charts.sentence("There is none: renting it or an API has no price to compare.")
-    return charts.sentence(
-        "At {even:percent} for the chapter's case instead of {now:percent}: what is not read again"
-        " takes the accelerator no time, while the API charges for it as before."
-    )
-
-
-def winning(grid: np.ndarray, api: float) -> Display:
-    """Solution 3: the share of scenarios that beat the API."""
-    if np.isnan(api):
-        return charts.sentence("None of them can be told: no API has a price to compare.")
-    share = (grid < api).mean()
-    return charts.sentence(
-        f"{100 * share:.2g} % of {grid.size:,}: cost is rent over load, so those below a straight"
-        " line through the origin win."
-    )
