@@ -227,7 +227,7 @@ class OwnPlan:
     controls.
 
     work, decision : what is done, and how, as sentences without their stop
-    usd, per : its bill, and of what [USD]
+    usd, per, limit : its bill, of what, and what limits it, where a command says that beside [USD]
     because, sure : why, and how sure it is, in sentences
     helps : what has to give, in sentences
     met, there : whether every limit is kept, and whether there is any way at all; otherwise says
@@ -259,6 +259,7 @@ class OwnPlan:
     made: Any = ""
     chip: Any = ""
     bought: Any = 0.0
+    limit: Any = ""
     breaks: Any = ""
     changes: Mapping[str, Change] = field(default_factory=dict)
     asked: Mapping[int, Sequence[Question]] = field(default_factory=dict)
@@ -273,7 +274,7 @@ class OwnPlan:
         figures = {name: now(of) for name, of in self.figures.items()}
         if there and met:
             steps = [self._step(number) for number in range(1, len(STEPS) + 1)]
-            number = f"{charts.say(now(self.usd), 'usd')} {now(self.per)}"
+            number = f"{charts.say(now(self.usd), 'usd')} {now(self.per)}{now(self.limit)}"
             return Part(**told, number=number, steps=steps, figures=figures)
         says = now(self.breaks if there else self.otherwise)
         helps = [_relaxation(name, of) for name, of in self.changes.items() if now(of.there)]
@@ -287,7 +288,9 @@ class OwnPlan:
         do, why = self.steps[number]
         reasons = [now(of) for of in (why if isinstance(why, list) else [why])]
         asked = [of.asked for of in self.asked.get(number, ()) if now(of.there)]
-        return Step(now(do).removesuffix(".") + ".", [of for of in reasons if of], asked)
+        once = {(of.chapter, *of.parameters.items()): of for of in reversed(asked)}
+        told = [of for of in reasons if of]
+        return Step(now(do).removesuffix(".") + ".", told, [*reversed(once.values())])
 
 
 def now(of: Any) -> Any:

@@ -132,6 +132,9 @@ def own_plan(case: Any, ways: TrainingWays, otherwise: Any = "") -> OwnPlan:
         bought=where(of.buys & there, paid.bought, 0.0),
         work=charts.phrase("Train {case.model} on {case.tokens:count} tokens"),
         per=where(of.buys & there, "to buy them", "for the run"),
+        limit=charts.phrase(", of a budget of {case.budget_usd:usd}")
+        if limited(case.budget_usd)
+        else "",
         met=there,
         there=ways.sold,
         otherwise=otherwise or none,

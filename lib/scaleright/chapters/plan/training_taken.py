@@ -13,6 +13,7 @@ from scaleright.chapters.plan.page import (
 )
 from scaleright.chapters.plan.training_ways import (
     BUY,
+    DEADLINES,
     FP8,
     OWN,
     PAID,
@@ -153,6 +154,7 @@ def questions(ways: TrainingWays, of: Taken) -> dict[int, list[Question]]:
         asked({"run.usd": usd}, 1 - usd / run.usd > WORTH, **size[name])
         for name, usd in levers.items()
     ]
+    sooner = (_other_asked(ways, cost, ways.place(f"in_{days:g}", True)) for days in DEADLINES)
     return {
         1: [asked({"run.hours.total": run.hours.total})],
         2: [asked({"run.usd": run.usd, "run.cost.total": project_of(of).total})],
@@ -160,13 +162,31 @@ def questions(ways: TrainingWays, of: Taken) -> dict[int, list[Question]]:
         4: [
             asked({"run.usd": run.usd, "run.days": of.paid.days}),
             _cluster_asked(ways, of, shared),
+            _other_asked(ways, cost, ways.place("next", True)),
         ],
         5: [_split_asked(ways, of, form), asked({"run.step.mfu": run.step.mfu})],
         6: saves,
         7: [asked(ends)],
         8: [_planet_asked(ways, of)],
-        9: [asked({"run.usd": run.usd})],
+        9: [asked({"run.usd": run.usd}), *sooner],
     }
+
+
+def _other_asked(ways: TrainingWays, cost: dict[str, Any], other: Place) -> Question:
+    """The question for another run that is rented; cost : that for the one that is taken."""
+    setting = other.setting(ways.case, ways.grid, ways.precision)
+    own = {
+        "tokens": ways.case.tokens * setting.plan(other.way).more,
+        "accelerator": other.chip,
+        "chips": other.chips,
+        "batch": other.batch,
+        "paid": "rent",
+        "precision": ways.grid.trust.row("dense", other.chip, ways.precision)["format"],
+        "contract": where(other.spot, SPOT, USUAL["contract"]),
+        "chip_hours_per_interruption": setting.case.chip_hours_per_interruption,
+    }
+    there = other.there & (other.paid < PAID.index(BUY))
+    return Question("pretraining_cost", cost | own, {"run.usd": ways.figure("usd", other)}, there)
 
 
 def _cluster_asked(ways: TrainingWays, of: Taken, shared: Mapping[str, Any]) -> Question:
