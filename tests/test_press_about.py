@@ -15,7 +15,9 @@ PAGES = ["book/index", "notebooks/tiny", "notebooks/tiny/busy"]
 
 @pytest.fixture
 def history(tmp_path):
-    """A book with three commits: all of it, its chapter, its front page."""
+    """A book with four commits: all of it, its chapter's text, its front page, and what stands
+    behind the chapter.
+    """
     made = small_book(tmp_path / "kept")
     who = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
     who |= {
@@ -36,12 +38,16 @@ def history(tmp_path):
     commit("2026-02-06")
     (made.root / "book" / "index.md").write_text("# Other\n")
     commit("2026-03-07")
+    package = made.root / "lib" / "scaleright" / "chapters" / "tiny"
+    package.mkdir(parents=True)
+    (package / "page.py").write_text("")
+    commit("2026-04-08")
     return made
 
 
 @pytest.mark.processes
 def test_a_page_is_as_old_as_its_last_commit_in_any_zone(history, monkeypatch):
-    expected = {PAGES[0]: "2026-03-07", PAGES[1]: "2026-02-06", PAGES[2]: "2026-02-06"}
+    expected = {PAGES[0]: "2026-03-07", PAGES[1]: "2026-04-08", PAGES[2]: "2026-04-08"}
     for zone in ("UTC", "Pacific/Kiritimati"):
         monkeypatch.setenv("TZ", zone)
         assert about.changed(history, PAGES) == expected

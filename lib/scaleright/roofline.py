@@ -177,27 +177,6 @@ def mean_matmul_seconds(
     return _joined(compute_s, count * moved / bytes_per_s)
 
 
-@closed_form(
-    bytes_moved=NON_NEGATIVE, bytes_per_s=POSITIVE, efficiency=FRACTION, latency_s=NON_NEGATIVE
-)
-def memory_bound_seconds(bytes_moved, bytes_per_s, efficiency=1.0, latency_s=0.0):
-    """Time of an operation that moves bytes and computes little: norms, activations, additions,
-    rotations, casts.
-
-    Parameters
-    ----------
-    bytes_moved : read and written [B]
-    bytes_per_s : memory bandwidth [B/s]
-    efficiency : share of it that is reached [1]; 1 where `bytes_per_s` is already what is achieved
-        (`Speeds`)
-    latency_s : launch and the first byte's way [s]
-
-    >>> memory_bound_seconds(3e9, 3e12, latency_s=5e-6)
-    0.001005
-    """
-    return latency_s + bytes_moved / (bytes_per_s * efficiency)
-
-
 @closed_form(flops=POSITIVE, bytes_per_s=POSITIVE, element_bytes=POSITIVE)
 def balance_rows(flops, bytes_per_s, element_bytes):
     """Rows for which the arithmetic of a weight takes as long as its reading: with fewer, memory

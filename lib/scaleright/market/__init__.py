@@ -29,7 +29,6 @@ from scaleright.market.hours import (
     contracts,
     hour,
     listed_hour,
-    listing_age,
     offered,
     recent_hour,
     sellers,

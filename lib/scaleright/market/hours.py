@@ -436,13 +436,3 @@ def _refuse(name: str, contract: str, seller: str, day: str) -> NoReturn:
         f"no {contract} price of {name}; nearest contract that has one: {near}"
         f" (all: {', '.join(found)})"
     )
-
-
-def listing_age(accelerator_name: str) -> str:
-    """The days of a chip's listings on demand, as `Hour.age`.
-
-    >>> listing_age("P100 PCIe")
-    'no recent listing'
-    """
-    listed = recent_hour(accelerator_name)
-    return listed.age if listed else "no recent listing"

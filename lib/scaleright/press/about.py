@@ -117,7 +117,7 @@ def changed(book: Book, pages: Iterable[str]) -> dict[str, str]:
     """The day of the last commit that changed each page, by the clock of who made it: the same
     wherever and whenever the book is built. Nothing where there is no history, or only a part.
 
-    A chapter is its text and its module; a scenario is as old as its chapter.
+    A chapter is its text and its package; a scenario is as old as its chapter.
     """
     git = ["git", "-C", str(book.root)]
     try:
@@ -139,15 +139,19 @@ def changed(book: Book, pages: Iterable[str]) -> dict[str, str]:
         day, *files = commit.split("\n")
         for file in filter(None, files):
             latest[file] = max(day, latest.get(file, ""))
-    found = {page: max(latest.get(f, "") for f in _files(page)) for page in pages}
-    return {page: day for page, day in found.items() if day}
+    of = {
+        page: [day for file, day in latest.items() if file.startswith(_places(page))]
+        for page in pages
+    }
+    return {page: max(days) for page, days in of.items() if days}
 
 
-def _files(page: str) -> list[str]:
+def _places(page: str) -> tuple[str, ...]:
+    """A file or a folder for each place where a page is written."""
     if not page.startswith("notebooks/"):
-        return [f"{page}.md"]
+        return (f"{page}.md",)
     chapter = page.split("/")[1]
-    return [f"notebooks/text/{chapter}.md", f"lib/scaleright/chapters/{chapter}.py"]
+    return f"notebooks/text/{chapter}.md", f"lib/scaleright/chapters/{chapter}/"
 
 
 def spoken(day: str) -> str:
