@@ -18,7 +18,7 @@ from scaleright.costs.price_performance import (
 from scaleright.decisions.hardware_candidates import candidates
 from scaleright.order import ordered
 from scaleright.power import energy_kwh_per_year
-from scaleright.units import figure, usd, whole
+from scaleright.units import figure
 
 ARITHMETIC = "arithmetic reached [USD/h per PFLOP/s]"
 BANDWIDTH = "bandwidth [USD/h per TB/s]"
@@ -136,18 +136,13 @@ def cards_beside_chips() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def cards_in_short() -> str:
-    """What Andreessen Horowitz's pair of cards draws more than its chip, and what that is worth.
+def pair_over_chip() -> list[float]:
+    """What Andreessen Horowitz's pair of cards draws more than its chip in three years [kWh], what
+    that costs, and what the pair costs more [USD].
 
-    >>> cards_in_short().split(" kWh")[0]
-    'The pair draws 10,519'
+    >>> round(pair_over_chip()[0])
+    10519
     """
     columns = ["energy [kWh]", "its price [USD]", "chips [USD]"]
     pair, chip = (row for _, row in cards_beside_chips()[columns].head(2).iterrows())
-    energy, power, saved = (pair - chip).tolist()
-    return (
-        f"The pair draws {whole(energy)} kWh more, three times what Andreessen Horowitz says: its"
-        f" figure is that of one year. That is {usd(power)} of power against {usd(-saved)} that"
-        f" the A100 costs more. What speaks for the data-center chip is memory in one piece and a"
-        f" fabric between chips, not its power."
-    )
+    return (pair - chip).tolist()

@@ -287,14 +287,6 @@ def switches(odds: pd.DataFrame) -> Display:
     return charts.table(odds, words, {"odds of mixtures": "percent"}, name="switches")
 
 
-def why_switches() -> Display:
-    """Solution 1: the reason."""
-    return charts.sentence(
-        "The odds decide only where one chip is better on mixtures of experts and the other on"
-        " dense models. A dash: one of the two wins at all odds, or was not measured."
-    )
-
-
 def within_20_ms(case: Any, shares: pd.DataFrame) -> Display:
     """Solution 3: a table of what a server's chip does over a rack's, on each model, at the
     chapter's defaults.
@@ -302,12 +294,3 @@ def within_20_ms(case: Any, shares: pd.DataFrame) -> Display:
     words = "Work of a chip over that of another within 20 ms a token, by the model of serving"
     shown = charts.table(shares, words, name="quick")
     return charts.at_defaults(shown, case.input_tokens, case.output_tokens)
-
-
-def why_slower() -> Display:
-    """Solution 3: the reason."""
-    return charts.sentence(
-        "A server spreads a mixture's experts over eight chips, a rack over 64: the more weights a"
-        " step reads, the more of the 20 ms a server spends on them. A dense model is split over"
-        " at most eight chips on either, so it gains only what the chips themselves differ by."
-    )

@@ -305,22 +305,3 @@ def worth_of_knowing(sure: ClusterDoubts, best: Best) -> Display:
     """A chart of what it would save to know each input before taking one of two sizes."""
     ways = charts.phrase("{best.chips:whole} and {sure.rival:whole} chips")
     return charts.worth_of_knowing(sure.choice.worth(), "of the run", sure.choice, ways)
-
-
-def llama(chips: float, days: float, mfu: float, published: float) -> Display:
-    """The solution of the first exercise."""
-    if not chips > 0:
-        return charts.sentence("No number of chips gets it done so.")
-    return charts.sentence(
-        "{chips:whole} chips, for {days:days}. On the 16,384 that Meta took, the fastest steps"
-        " would reach an MFU of {mfu:percent}; Meta reports {published:percent}."
-    )
-
-
-def small_batch(chips: float, days: float, usd: float, free_usd: float) -> Display:
-    """The solution of the second exercise."""
-    more, word = abs(usd / free_usd - 1), "more" if usd >= free_usd else "less"
-    return charts.sentence(
-        f"{{chips:whole}} chips, {{days:days}} and {{usd:usd}}, {{more:percent}} {word} with the"
-        " days counted. More chips would have less than one sequence each."
-    )

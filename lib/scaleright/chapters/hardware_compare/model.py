@@ -221,28 +221,6 @@ def ordered_pairs(price: Any, speed: Any, measured: Any) -> tuple[int, int]:
     return int((same & differ).sum()), int(differ.sum())
 
 
-def order_in_short(tested: pd.DataFrame) -> str:
-    """The best and the worst of the criteria, in words.
-
-    Parameters
-    ----------
-    tested : from `criteria_tested`
-
-    >>> from scaleright.decisions.hardware_candidates import candidates
-    >>> order_in_short(criteria_tested(measured_choice(candidates()))).split(" orders")[0]
-    '$ per token by the model of serving'
-    """
-    (top, right), (last, least) = (
-        (row["criterion"], 100 * row["of pairs"]) for row in (tested.iloc[0], tested.iloc[-1])
-    )
-    return (
-        f"{top} orders {right:.0f} % of {tested.iloc[0]['pairs']} pairs right, {last}"
-        f" {least:.0f} %, where a coin would get half. The constants of the model of serving"
-        " were fitted to such runs, though without prices. All of these chips are NVIDIA's, so this"
-        " says nothing about the others."
-    )
-
-
 def published_speeds(rows: pd.DataFrame, name: str, request: tuple[float, float]) -> pd.DataFrame:
     """The fastest published throughput of a model on several chips, at the request that comes
     nearest, beside what the model of serving says; no rows where nobody published it.

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from scaleright import catalog, charts
-from scaleright.chapters.hardware_compare.model import OWNED, TO_WIN, left_out_ways, order_in_short
+from scaleright.chapters.hardware_compare.model import OWNED, TO_WIN, left_out_ways
 from scaleright.charts import ranking as draw
 from scaleright.charts.busy import utilization_source
 from scaleright.charts.displays import Display
@@ -20,7 +20,7 @@ from scaleright.costs.training_fleet import left_out
 from scaleright.costs.whole_runs import as_tuned
 from scaleright.decisions import hardware_choice as choice
 from scaleright.decisions import hardware_hours
-from scaleright.decisions.hardware_candidates import NOT_FOUND, HardwareTables, named
+from scaleright.decisions.hardware_candidates import HardwareTables, named
 from scaleright.decisions.two_chips import ChipDoubts
 from scaleright.inference.demand import Busy, usual_peaks
 from scaleright.market import BEST
@@ -179,43 +179,6 @@ def ranking(case: SimpleNamespace, best: choice.Cheapest, any_chip: choice.Price
     )
 
 
-def group(case: SimpleNamespace, best: choice.Cheapest, weights: Any, peak: Any) -> Display:
-    """How a group of the cheapest chip runs the model of so many bytes, what the demand at its peak
-    takes [token/s], and what Andreessen Horowitz says.
-    """
-    of, training = best.of, case.task == "training"
-    group_size, chips, bill = of["group"], of["chips"], of["bill_usd"]
-    each, batch, first, whole = of["tokens_per_s"], of["batch"], of["ttft_s"], of["whole_usd"]
-    together = charts.say(group_size, "whole chips")
-    does = where(
-        training,
-        charts.phrase(
-            "trains on {each:whole} tokens a second on {together}, as published runs go: the fewest"
-            " of the clusters offered that keep the pace; steps are of 4 million tokens, sequences"
-            " as long as the model was made for, up to 8,192 tokens, and failures are counted."
-        ),
-        charts.phrase(
-            "writes {each:output tokens a second} at full load, {batch:whole answers} at once on"
-            " {together}; the first token of an answer comes after {first:duration}."
-        ),
-    )
-    instead, instead_usd = best.whole, best.whole_usd
-    other = charts.phrase(" In whole groups the {instead} is cheaper, at {instead_usd:usd}.")
-    other = where(instead == best.chip, "", other)
-    interactive = case.pace_tokens_per_s >= choice.WAITING_PACE
-    rule = choice.source_rule(training, weights, interactive)
-    agrees = where(choice.agrees(rule, best.chip), "agrees", "disagrees")
-    return charts.sentence(
-        "One <strong>{best.chip}</strong> {does} A demand of {peak:whole} tokens a"
-        " second at its peak takes <strong>{chips:whole}</strong>, which cost {bill:usd} an hour:"
-        " {whole:usd} a million, since groups are paid for whole.{other} Andreessen Horowitz's rule"
-        " for such a workload is the {rule}, which {agrees} with the computed answer.",
-        provided=best.chip != "",
-        otherwise="Andreessen Horowitz's rule for such a workload is the {rule}; nothing"
-        " considered here can run it.",
-    )
-
-
 def untrained() -> Display:
     """Chips that no training is priced on, and why, folded."""
     why = left_out()
@@ -339,11 +302,6 @@ def cards() -> Display:
     )
 
 
-def cards_in_short() -> Display:
-    """The same in a sentence."""
-    return charts.sentence(hardware_hours.cards_in_short())
-
-
 def criteria(rows: pd.DataFrame, price: Quantity) -> Display:
     """What Andreessen Horowitz says to look at, beside what it comes to:
     `model.criteria`; the controls of the price are those that they would depend on.
@@ -364,11 +322,6 @@ def orders(tested: pd.DataFrame) -> Display:
         headers={"right": "pairs in order", "best": "best named"},
         name="ranking-tested",
     )
-
-
-def orders_in_short(tested: pd.DataFrame) -> Display:
-    """The same in a sentence."""
-    return charts.sentence(order_in_short(tested))
 
 
 def speeds(rows: pd.DataFrame, model: str, price: Quantity) -> Display:
@@ -392,47 +345,9 @@ def speeds(rows: pd.DataFrame, model: str, price: Quantity) -> Display:
     return charts.at_defaults(told, price)
 
 
-def errors_in_common(found: Mapping[tuple[str, str], Mapping[str, float]]) -> Display:
-    """How much of their error the predicted speeds of two chips share, in a sentence."""
-    dense, mixed = (found["inference", kind]["common"] for kind in ("dense", "experts"))
-    trained, mixed_trained = (found["training", kind]["common"] for kind in ("dense", "experts"))
-    return charts.sentence(
-        "The errors of two chips are correlated by {dense:number 2} in serving dense models and by"
-        " {mixed:number 2} in serving mixtures of experts; in training by {trained:number 2} and"
-        " {mixed_trained:number 2}."
-    )
-
-
 def worth_of_knowing(
     best: choice.Cheapest, doubts: ChipDoubts, worth: Mapping[str, Any]
 ) -> Display:
     """A chart of what it would save a month to know each input before one of both is taken."""
     ways = charts.phrase("the {best.chip} and the {best.next_chip}")
     return charts.worth_of_knowing(worth, "a month", doubts.choice, ways)
-
-
-def training(who: str, usd: float, many: float) -> Display:
-    """Which chip would train the model, and why that one."""
-    if not who:
-        return charts.sentence(f"None: {NOT_FOUND}.")
-    return charts.sentence(
-        f"The {who}, for {charts.say(usd, 'usd')} a million tokens on {many:g} chips: training"
-        " reads each weight for thousands of tokens at once, so that cheap arithmetic wins and"
-        " bandwidth hardly counts."
-    )
-
-
-def small_model(who: str, usd: float, group: float) -> Display:
-    """Which chip a model takes that fits a single one, and why that one."""
-    return charts.sentence(
-        f"The {who} is cheapest at {charts.say(usd, 'usd')} a million tokens, in groups of"
-        f" {group:g}: what fits one card waits for no fabric, so that cards without one compete."
-    )
-
-
-def bought(who: str, usd: float, many: float) -> Display:
-    """Which chip is cheapest if it is bought, and why the price falls."""
-    return charts.sentence(
-        f"The {who}, for {charts.say(usd, 'usd')} a million tokens on {many:g} chips: owning takes"
-        " the cloud's margin out of every hour, and pays if the chips work for years."
-    )

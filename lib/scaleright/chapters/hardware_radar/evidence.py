@@ -281,12 +281,12 @@ def tpus_ahead(words: pd.DataFrame) -> str:
     )
 
 
-def alternatives_in_short() -> str:
-    """How much is public of the alternatives, and what a trillion operations take on the photonic
-    processor of which figures exist and on an H100 at the speed that matrix products reach.
+def joules_by_light() -> tuple[float, float]:
+    """What a trillion operations take on the photonic processor of which figures exist, and on an
+    H100 at the speed that matrix products reach [J].
 
-    >>> "photonic" in alternatives_in_short()
-    True
+    >>> [round(joules, 2) for joules in joules_by_light()]
+    [1.22, 0.88]
     """
     rows, gpu = alternatives(), accelerator("H100 SXM")
     light = joules_per_tflop(
@@ -295,13 +295,4 @@ def alternatives_in_short() -> str:
     )
     reached = reached_flops()["H100 SXM"] / gpu.peak_flops()
     joules = joules_per_tflop(gpu.require("tdp_watts"), gpu.peak_flops(), reached)
-    return (
-        f"Of {len(rows)} alternatives {(rows['inference'] > 0).sum()} have a result in MLPerf"
-        f" Inference and {(rows['evidence'] == 'none').sum()} have no public measurement at all."
-        " Makers of chips built to answer one user fast publish only the speed of that user: there"
-        " the wafer-scale chip beats eight B200, the others do not. None publishes its total"
-        " throughput, so what a token costs or draws is unknown. The one photonic processor with"
-        f" published figures takes {light:.2g} J for a trillion operations, an H100 {joules:.2g} J"
-        f" at the speed its matrix products reach: {light / joules:.2g} times as much, where"
-        " Clarifai promises ten to a hundred times less."
-    )
+    return float(light), joules

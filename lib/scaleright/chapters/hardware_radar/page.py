@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from scaleright import charts, mlperf
@@ -353,30 +352,6 @@ def _unplaced(case: SimpleNamespace, on: model.Placed) -> Any:
     return where(there[0] | there[1] | there[2], "", "none of the three was submitted here")
 
 
-def leader(
-    case: SimpleNamespace,
-    work: model.Workload,
-    on: model.Placed,
-    lead: model.Lead,
-    points: Mapping[str, Any],
-) -> Display:
-    """The points of the chip that leads, what its speed rests on, and what Clarifai says."""
-    its = {axis: at(of, chip=lead.chip) for axis, of in points.items()}
-    its = [(charts.say(of, "number 2") + " for " + axis, of > -np.inf) for axis, of in its.items()]
-    axes, measured = charts.listed(its), at(on.submission.there, chip=lead.chip)
-    in_round = at(on.submission.round, chip=lead.chip)
-    basis = charts.phrase("that of round {in_round} of MLPerf")
-    basis = where(measured, basis, "its datasheet alone, since nobody submitted it")
-    rule = model.source_rule(model.weights(case))
-    agrees = where(at(on.spec.kind, chip=lead.chip) == rule, "agrees", "disagrees")
-    return charts.sentence(
-        "The {lead.chip} has {lead.points:number 3} of 10 points{axes}. Its speed is {basis}. With"
-        " such weights Clarifai's radar would choose a {rule}, which {agrees} with this answer.",
-        provided=lead.chip != "",
-        otherwise="No chip leads, so there is nothing to explain.",
-    )
-
-
 def _by_chip(
     work: model.Workload,
     columns: Mapping[str, Any],
@@ -466,11 +441,6 @@ def alternatives_in_words() -> Display:
     return charts.folded(in_words, "The evidence in words, with sources")
 
 
-def alternatives_in_short() -> Display:
-    """The same in a sentence."""
-    return charts.sentence(evidence.alternatives_in_short())
-
-
 def source(case: SimpleNamespace, span: float) -> Display:
     """Clarifai's words beside points at a span."""
     words = evidence.source_words(span)
@@ -483,32 +453,6 @@ def source(case: SimpleNamespace, span: float) -> Display:
     return charts.at_defaults(beside, case.span)
 
 
-def source_in_short(span: float) -> Display:
-    """Where Clarifai's words hold."""
-    return charts.sentence(evidence.tpus_ahead(evidence.source_words(span)))
-
-
-def doubts(case: SimpleNamespace, lead: model.Lead, wins: model.Won, moved: Any) -> Display:
-    """What moves the answer: weights, and a round's software."""
-    weights, never = model.weights(case), wins.never
-    apart = where(lead.gap < moved, "smaller", "larger")
-    two = charts.phrase(
-        " The gap of {lead.gap:number 2} points between the first two is {apart} than the"
-        " {moved:number 2} by which a round of new software moves a score."
-    )
-    two = where(lead.next_chip == "", "", two)
-    with_speed = model.share(model.OVER_SPEED, weights)
-    some = charts.phrase("{never:whole} of {wins.placed:whole} chips never win, however you weigh")
-    losers = where(never > 0, some, "Each of these chips wins under some weighting")
-    return charts.sentence(
-        "{losers}.{two} Speed counts more than its weight: cost and energy are divided by speed,"
-        " so {with_speed:percent} of the weight here moves with it. Set the weight of speed to 0 if"
-        " you do not care how many chips do the work.",
-        provided=wins.there & (lead.chip != ""),
-        otherwise="No chip leads, so nothing can be said of what would change that.",
-    )
-
-
 def stand_ins() -> Display:
     """How far what stands in is off where both are known."""
     errors = evidence.stand_in_errors()
@@ -517,15 +461,6 @@ def stand_ins() -> Display:
         "A chip over the reference chip: stand-in over measurement, as a factor",
         formats=dict.fromkeys(errors.columns[2:], "number 3"),
         name="stand-ins",
-    )
-
-
-def stand_ins_in_short() -> Display:
-    """On what stand-ins were tested."""
-    chips = " and ".join(evidence.power_tested())
-    return charts.sentence(
-        f"Power limits were tested only on {chips}, which says little about other vendors. Speed"
-        " from a datasheet can be several times off, so it is left out unless you ask for it."
     )
 
 
@@ -543,32 +478,3 @@ def winners(
     rows = pd.DataFrame(cases).assign(winner=lead.chip, points=lead.points)
     rows = rows[[what, "winner", "points", *names]]
     return charts.table(rows, caption, formats={"points": "number 3"}, along=moved)
-
-
-def axes_alone() -> Display:
-    """Why the winners of single axes differ."""
-    return charts.sentence(
-        "If the winners differ, what you need decides, and your weights say what you need. If"
-        " several chips share the top of an axis, the first of them is named."
-    )
-
-
-def rented_and_owned() -> Display:
-    """Why renting and owning differ."""
-    return charts.sentence(
-        "Only the cost axis moves, by how a chip's rent relates to its price; chips that nobody"
-        " rents out, or sells, drop out."
-    )
-
-
-def joined(new: model.Lead, place: Any) -> Display:
-    """How high the first of the chips would come that nobody submitted."""
-    after = where(new.next_chip != "", charts.phrase(", then the {new.next_chip}"), "")
-    return charts.sentence(
-        "Of the chips that nobody submitted here, the {new.chip} would rank highest, with"
-        " {new.points:number 3} points in place {place:whole}{after}. But nobody"
-        " has shown that software reaches their datasheets' speed on this work; the table of"
-        " stand-ins says how far off that can be.",
-        provided=new.chip != "",
-        otherwise="None: no chip without a submission has figures on all axes that weigh.",
-    )

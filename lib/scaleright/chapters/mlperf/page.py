@@ -1,6 +1,6 @@
 """What the chapter on MLPerf Inference, chip against chip, shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,7 +14,7 @@ from scaleright.claims import s4
 from scaleright.mlperf import Bench, HeadToHead
 from scaleright.mlperf.comparison import METRICS
 from scaleright.ops import where
-from scaleright.quantity import Quantity, at, look_up
+from scaleright.quantity import Quantity, look_up
 
 _TIMES = f"times the work of the old chip ({mlperf.LABEL})"
 
@@ -93,33 +93,12 @@ def chips(case: Any, bench: Bench, chip: Quantity, each: HeadToHead) -> Display:
     )
 
 
-def submitted(
-    case: Any, found: HeadToHead, why_not: Quantity, by_metric: Mapping[str, Quantity]
-) -> Display:
-    """What was submitted of both chips, and the gain by each metric, in a sentence."""
-    by_chip, by_watt, by_dollar = by_metric["chip"], by_metric["watt"], by_metric["dollar"]
-    new, old = _rate(case, found.new, found.rate_new), _rate(case, found.old, found.rate_old)
-    by_limit = where(by_watt > 0, say(by_watt, "times"), "not known")
-    hour, hour_old = found.hour, found.hour_old
-    why = where(hour.why != "", hour.why, hour_old.why)
-    at_rents = charts.phrase("{by_dollar:times}, at {hour.usd:usd} and {hour_old.usd:usd} an hour")
-    by_rent = where(by_dollar > 0, at_rents, "not known, since " + why)
-    return charts.sentence(
-        "In round {found.in_round}, one {case.new_chip} did {new} and one {case.old_chip} {old}"
-        " {found.new.unit}."
-        " That is {by_chip:times} per accelerator, {by_limit} per watt of the power limits and, per"
-        " dollar of rent, {by_rent}.",
-        provided=at(why_not == "", metric="chip"),
-        otherwise="There is no pair of figures to compare: {why_not}.",
-    )
-
-
-def _rate(case: Any, of: Any, rate: Quantity) -> Quantity:
+def rate(case: Any, of: Any, value: Quantity) -> Quantity:
     """A rate per accelerator, and how it came about, in words."""
     preview = where(of.preview, " of a preview", "")
     stated = where(of.precision == "not stated", "precision not stated", "in " + of.precision)
     return charts.phrase(
-        "{rate:number} (the {case.statistic} of {of.submissions:whole}{preview}, {stated})"
+        "{value:number} (the {case.statistic} of {of.submissions:whole}{preview}, {stated})"
     )
 
 
@@ -213,23 +192,6 @@ def other_racks() -> Display:
     return charts.folded(rest, "GB200 on gpt-oss-120b, and GB300 NVL72 against B300")
 
 
-def rack_summary() -> Display:
-    """Where a rack pays, in a sentence."""
-    of = tables.rack_summary()
-    return charts.sentence(
-        "In Offline and Server the rack's chip does about as much as the server's, on mixtures of"
-        " experts and dense models alike: {of.calm.middle:number} times at the median of all"
-        " racks, those of the folded table included, {of.calm.low:number} to"
-        " {of.calm.high:number}. The rack pays where each user must be"
-        " answered fast: in Interactive it does {of.tight.low:number 2} to"
-        " {of.tight.high:number 2} times as much, on the dense Llama-3.1-405B"
-        " {of.dense.low:number 2} and {of.dense.high:number 2} times. The evidence is thin:"
-        " {of.single:whole} of these {of.tight.count:whole} figures compare one rack with one box."
-        " On Llama-3.1-405B in v6.0, the only B200 does {of.slower:percent} less than the B200 of"
-        " the round before, so that round flatters the rack."
-    )
-
-
 def software() -> Display:
     """What software alone brought, by kind of model."""
     words = "Best of a round over best of the round before, same chip"
@@ -256,13 +218,6 @@ def server(kept: pd.DataFrame) -> Display:
     )
 
 
-def reasoning(kept: Mapping[str, float]) -> Display:
-    """What they keep of it on a reasoning model by round, in a sentence."""
-    shares = [f"{say(share, 'percent')} in {name}" for name, share in kept.items()]
-    shares = ", then ".join(shares)
-    return charts.sentence("On DeepSeek-R1 the median chip kept {shares}: the software improved.")
-
-
 def power() -> Display:
     """Measured power by chip."""
     words = "Measured power: the whole system over its accelerators, over their limits; medians"
@@ -270,15 +225,6 @@ def power() -> Display:
     formats |= {"system power per accelerator [W]": "whole"}
     shown = charts.table(tables.power_by_chip(), words, formats, name="power")
     return charts.folded(shown, "Measured power by chip")
-
-
-def large_systems(large: tables.Spread) -> Display:
-    """What large systems keep per chip, in a sentence."""
-    return charts.sentence(
-        "A chip in a system of 64 or more does {large.middle:percent} of what it does in the"
-        " smallest system at the median, {large.low:percent} at worst: most large systems are many"
-        " small ones side by side."
-    )
 
 
 def sizes(rows: pd.DataFrame) -> Display:
@@ -300,15 +246,6 @@ def teams(case: Any, found: HeadToHead) -> Display:
         alt=f"Every submission on {benchmark}, {scenario}, in {met}, per accelerator, by chip.",
     )
     return charts.at_defaults(shown, found.in_round)
-
-
-def team_spread(count: int, above: float, apart: float) -> Display:
-    """How far submissions of one chip lie apart, in a sentence."""
-    return charts.sentence(
-        "The team matters, too. In {count:whole} groups of three or more submissions of one chip on"
-        " one benchmark, the best is typically {above:percent} above the median; in one group of"
-        " twenty it is {apart:times} the slowest."
-    )
 
 
 def ranges() -> Display:
@@ -349,30 +286,3 @@ def s4_specifications() -> Display:
     digits = dict.fromkeys(("printed", "recomputed"), "number 5")
     rows, words = s4.specifications()[columns], "The MLPerf blog post's table of specifications"
     return charts.folded(charts.table(rows, words, digits, name="s4-specifications"), words)
-
-
-def same_precision(alike: float, freely: float) -> Display:
-    """What is left of a gain at one precision, and why."""
-    return charts.sentence(
-        "{alike:times} instead of {freely:times}: both run it in 8 bits, so the format explains"
-        " little. On Llama-2-70B they never state the same one (FP4 against FP8): there the new"
-        " format is part of what the new chip brings."
-    )
-
-
-def same_teams(same_team: float, best: float, median: float) -> Display:
-    """A gain where each team is compared with itself, and why."""
-    return charts.sentence(
-        "Hardly: {same_team:times} in v5.1, against {best:times} for the best of each and"
-        " {median:times} for the medians. A team that tunes one chip well tunes the other well."
-    )
-
-
-def by_software(first: float, second: float) -> Display:
-    """What software brought one chip in two rounds, and why."""
-    together = first * second
-    return charts.sentence(
-        "{together:times} in two rounds, {first:times} and then {second:times}. The hardware stayed"
-        " the same, so all of it is software and the submitters' skill. A new chip's first round"
-        " has yet to see such gains."
-    )

@@ -16,7 +16,6 @@ from scaleright.chapters.model_routing.evidence import (
     routers,
     savings,
     scored,
-    usual_check,
 )
 from scaleright.chapters.model_routing.model import (
     LARGE,
@@ -84,22 +83,6 @@ def published_savings() -> Display:
     return charts.folded(told, f"All {len(found)} published savings, and what is predicted")
 
 
-def errors_of() -> Display:
-    """How far predictions lie from published figures."""
-    found = judged()
-    calls, gap, saved = (found[name] for name in found)
-    several = [100 * of for of in (calls.error, calls.coin, gap.error, gap.coin)]
-    one, one_coin, two, two_coin = several
-    three, three_coin = 100 * saved.error, 100 * saved.coin
-    return charts.sentence(
-        "The median error is <strong>{one:number 2} %</strong> for the requests sent to the large"
-        f" model ({calls.rows} routers), {{two:number 2}} % for the mean share of the gap in"
-        f" quality that is closed ({gap.rows} routers) and <strong>{{three:number 2}} %</strong>"
-        f" for savings ({saved.rows} figures). Tossing a coin instead of a router would be off by"
-        " {one_coin:number 2} %, {two_coin:number 2} % and {three_coin:number 2} %."
-    )
-
-
 def published_checks() -> Display:
     """A table of how good published checks are, by kind."""
     found = kinds().rename(
@@ -135,23 +118,6 @@ def published_cascades() -> Display:
         name="published_cascades",
         alt="How much more 21 published cascades got right than the best single model for the same"
         " bill, beside what is predicted from the cascades of other benchmarks.",
-    )
-
-
-def chained_errors() -> Display:
-    """How far predictions of cascades lie from published figures, and what their checks are."""
-    found, usual = scored(), usual_check()
-    error, single, strong = (100 * of for of in found[:3])
-    rows = cascades()
-    low, high = rows["odds"].agg(["min", "max"])
-    most = 100 * (rows["published"] - rows["one model"]).max()
-    return charts.sentence(
-        f"Over {found.rows} cascades the median error is <strong>{{error:number 2}} points</strong>"
-        " of right answers; to expect no more than of the best single model for the same bill is"
-        " {single:number 2} points off. Their checks are weak: odds ratios of {low:number 2} to"
-        " {high:number 2} fit them, and language models that check mathematics have"
-        " {usual.odds:number 2}, with which the error would be {strong:number 2} points. For the"
-        " same bill a cascade got at most {most:number 2} points more right than one model."
     )
 
 
@@ -354,27 +320,6 @@ def own_tiers(case: Any, served: Mapping[str, Served], ways: Mapping[str, Way]) 
         " answers cost [USD]",
         {"reached by": "percent"} | usd,
         name="own-tiers",
-    )
-
-
-def own_large(case: Any, served: Mapping[str, Served], ways: Mapping[str, Way]) -> Display:
-    """What it costs to keep the large tier for the few requests that reach it."""
-    way, of = ways[one_by_one(NAMES[::2])], served[NAMES[-1]]
-    share, one = way.reaching[-1], THOUSAND * of.tier.usd
-    then, asked = THOUSAND * of.own.at(share).usd, THOUSAND * of.own.at_api.usd
-    at_api = charts.phrase(
-        "{case.large} is at its API here, so a thousand of its answers cost {one:usd} whether"
-        " all requests reach it or, after the small tier, {share:percent} of them."
-    )
-    at_peak = charts.phrase(
-        " The busiest time is taken to have {case.peak_to_mean:number 2} times the mean load."
-    )
-    return charts.sentence(
-        "A thousand answers of {case.large} cost <strong>{one:usd}</strong> on own engines if all"
-        " requests reach it and <strong>{then:usd}</strong>, the cheaper way, if after the small"
-        " tier {share:percent} of them do; its API asks {asked:usd}.{at_peak}",
-        provided=~of.own.asks(1.0),
-        otherwise="{at_api}{at_peak}",
     )
 
 

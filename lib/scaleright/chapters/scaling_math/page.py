@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from scaleright import catalog, charts, transformer
@@ -303,17 +302,3 @@ def swings(ends: Mapping[str, Ends], least_seconds: Quantity) -> Display:
         alt="What the range of the floor of {least_seconds:duration} a step comes from: the speeds"
         " of arithmetic and of memory, largest first.",
     )
-
-
-def overtaken(batches: np.ndarray, step: DecodeStep) -> Display:
-    """From which batch arithmetic takes longer than memory, and why.
-
-    batches : those of fewer than 4,097 where it does
-    """
-    first = f"At {batches[0]:,} sequences" if len(batches) else "Not below 4,096 sequences"
-    said = charts.sentence(
-        f"{first}. The weights are read once for all sequences of a step but multiplied for each,"
-        " so arithmetic grows faster. But each sequence also has a KV cache. Where reading that"
-        " takes longer than computing its token, no batch is large enough."
-    )
-    return charts.at_defaults(said, step.seconds)

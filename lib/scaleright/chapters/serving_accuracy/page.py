@@ -7,7 +7,7 @@ import pandas as pd
 
 from scaleright import catalog, charts
 from scaleright.chapters.serving_accuracy import evidence
-from scaleright.charts import Display, say
+from scaleright.charts import Display
 from scaleright.charts.market import spread
 from scaleright.ops import where
 from scaleright.quantity import Quantity, given, look_up, pick
@@ -119,20 +119,6 @@ def by_source() -> Display:
     )
 
 
-def beside_roofline(constants: int, fitted: int) -> Display:
-    """How many constants were fitted to how much, and where a roofline is as near, in a
-    sentence.
-    """
-    beaten = evidence.beaten()
-    verdict = "the model beats the roofline on every publication and figure"
-    if beaten:
-        verdict = f"the roofline is as near or nearer only on {', '.join(beaten)}"
-    return charts.sentence(
-        f"{constants} constants of time and power are fitted to {fitted:,} figures, one for"
-        f" every {say(fitted / constants, 'number 2')}. In the median {verdict}."
-    )
-
-
 def by_chip(every: Sequence[str], chip: Quantity, error: Mapping[str, Any]) -> Display:
     """Errors by chip of what was chosen, folded.
 
@@ -191,23 +177,6 @@ def day_of_deepseek() -> Display:
     )
 
 
-def why_of_deepseek() -> Display:
-    """How the day is laid out, and what the model leaves out of it."""
-    day, load = evidence.predicted(), evidence.request()
-    pools = evidence.PREFILL_CHIPS, evidence.DECODE_CHIPS
-    held = evidence.pool(pools[1]).held_experts
-    reading, writing = pools
-    return charts.sentence(
-        "Prefill runs on {reading:whole} chips and decode on {writing:whole}. Both groups spread"
-        " {held:whole} experts over their chips, {evidence.REDUNDANT:whole} of the 256 held"
-        " twice. A request has {load.input_tokens:whole} input tokens, {load.cached_share:percent}"
-        " of them cached, and {load.output_tokens:whole} output tokens. At the published"
-        " interactivity <strong>{day.batch:whole}</strong> sequences run on a chip, and exchanges"
-        " with experts take {day.exchange:percent} of a step. DeepSeek hides them behind a second"
-        " half of the batch; the prediction does not, so it is too slow."
-    )
-
-
 def furthest() -> Display:
     """The figures furthest off, and why."""
     return charts.table(
@@ -247,48 +216,4 @@ def speeds() -> Display:
         "Estimates of serving in a second, one core",
         formats={"estimates a second": "number"},
         name="speed",
-    )
-
-
-def held_out(out: pd.DataFrame, strange: pd.DataFrame) -> Display:
-    """How far off what took part in no fit is, in a sentence.
-
-    out, strange : all figures of throughput, and those of chips that no fit has seen
-    """
-    ours, plain, ours_there, plain_there = (
-        say(error, "percent") for of in (out, strange) for error in evidence.middles(of)
-    )
-    kept = say(evidence.held_out_in_range(), "percent")
-    unseen = sorted(strange["accelerator"].unique())
-    return charts.sentence(
-        f"On them the throughput is {ours} off in the median of {len(out)} rows, a roofline"
-        f" {plain}. On the {len(unseen)} chips of which no fit has seen a run"
-        f" ({', '.join(unseen)}) it is {ours_there} off over {len(strange)} rows, the roofline"
-        f" {plain_there}. Of all held-out figures {kept} lie in their stated ranges."
-    )
-
-
-def unseen_chips(off: Mapping[str, float]) -> Display:
-    """How far off chips are that no fit has seen, and why.
-
-    off : median errors by chip [1]
-    """
-    said = [f"{say(error, 'percent')} on {name}" for name, error in off.items()]
-    return charts.sentence(
-        f"In the median {', '.join(said)}. Datasheet arithmetic and bandwidth carry over to"
-        " most chips that no fit has seen. The few rows of TPUs are far off: their compiler is"
-        " unlike any that was fitted."
-    )
-
-
-def by_answer(off: Mapping[str, float]) -> Display:
-    """How far off answers of some lengths are, and why.
-
-    off : median errors by length [1]
-    """
-    said = [f"{say(error, 'percent')} {name}" for name, error in off.items()]
-    return charts.sentence(
-        f"Not steadily: it is off by {', '.join(said)}. Short answers depend on how an engine"
-        " schedules prefill, long ones on how many fit in memory. In between, a step mostly reads"
-        " weights, which are known best."
     )

@@ -225,29 +225,6 @@ def cost_by_load(case: Any, found: Found) -> Display:
     )
 
 
-def cheapest(options: ServingOptions, found: Found, source_load: Any) -> Display:
-    """The price each way on the accelerator, what it does, and the load that Clarifai asks for."""
-    speed, (rented, owned, api), *_, paid = found
-    chip, place = options.taken.case.accelerator, options.taken.factors["place"]
-    only = charts.phrase("Only the API has a price for this case, {api:usd}.")
-    why = charts.phrase("There is no price at the API: {paid.asked.why}.")
-    only = where(paid.asked.there, only, why)
-    owns = where(owned > 0, charts.phrase(" and {owned:usd} owned ({place})"), "")
-    costs = charts.phrase("{owned:usd} owned ({place})")
-    costs = where(rented > 0, charts.phrase("{rented:usd} rented{owns}"), costs)
-    return charts.sentence(
-        "On {chip} a million output tokens with their prompts cost {costs}, beside {api:usd} at the"
-        " API. At full load one writes"
-        " {speed.tokens_per_s:output tokens a second}; a group of"
-        " {speed.chips:whole} serves {speed.batch:whole answers} at once, and the first token comes"
-        " after {speed.ttft_s:duration}. Clarifai's calculator asks for {source_load:percent}"
-        " utilization at this size, whatever the prices.",
-        provided=options.known,
-        otherwise="{only} Clarifai's calculator asks for {source_load:percent} utilization at"
-        " this size, whatever the prices.",
-    )
-
-
 def cost_by_pace(case: Any, price: Ways) -> Display:
     """A chart of the price rented and owned against interactivity."""
     each = "tokens per second per user, at least"

@@ -115,16 +115,6 @@ def by_mode() -> Display:
     )
 
 
-def fit(constants: int, fitted: int, per_constant: float, beaten: Any) -> Display:
-    """How many runs each constant has, and on what a baseline is nearer: empty if on nothing."""
-    where_not = charts.phrase("everywhere but on {beaten}")
-    everywhere = where(beaten == "", "on every source", where_not)
-    return charts.sentence(
-        "The model fits {constants:whole} constants to {fitted:whole} runs, one for every"
-        " {per_constant:number 2}. At the median it beats both baselines {everywhere}."
-    )
-
-
 def every_run(case: Any, scored: pd.DataFrame) -> Display:
     """Predicted against measured time of a step of every judged run, at the defaults."""
     dots = scored[["model", "published", "predicted"]].round(5)
@@ -203,29 +193,6 @@ def speeds() -> Display:
         "Estimates of a training step in a second, one core",
         formats={"estimates a second": "whole"},
         name="speed",
-    )
-
-
-def searches() -> Display:
-    """How many layouts a search goes through, by this model and by calculon."""
-    search = other_tools.Searches.run()
-    return charts.sentence(
-        "So a search can try every layout: {search.ours:whole} for GPT-3 on 1,024 A100"
-        " ({search.ours_note}), {search.larger:whole} for a 405B model on 16,384 H100, as fast."
-        " calculon's search also varies what this one works out: it has {search.calculon:whole}"
-        " layouts for GPT-3, and {search.calculon_note}."
-    )
-
-
-def held_out(dense: Row, experts: Row, every: Row) -> Display:
-    """How far off the runs are that no constant was fitted to, by kind of model."""
-    return charts.sentence(
-        "On {dense.rows:whole} held-out runs of dense models the median error is"
-        " {dense.median:percent}, against {dense.look_median:percent} for the look-up; on"
-        " {experts.rows:whole} of mixtures of experts it is {experts.median:percent}, against"
-        " {experts.look_median:percent}. Over all of them the bias is {every.bias:percent}, and"
-        " {every.inside:percent} lie in their stated ranges. Expect such errors for a new kind of"
-        " model."
     )
 
 

@@ -1,7 +1,6 @@
 """What the chapter `vendor_claims` shows."""
 
 from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from scaleright.chapters.vendor_claims.evidence import (
     VendorPrices,
 )
 from scaleright.charts import Controls, Display
-from scaleright.market import PaidHour, PaidTokens
 from scaleright.ops import where
 from scaleright.quantity import Quantity
 
@@ -149,45 +147,6 @@ def lead_by_speed(case: Any, speeds: Sequence[float], lead: Lead, every: OverSpe
     )
 
 
-def beside_usual(case: Any, usual: Usual) -> Display:
-    """What the usual engines of a node or a rack do, beside the best of all layouts."""
-    newer, older = usual.newer, usual.older
-    missing = where(newer.served, older.why_not, newer.why_not)
-    short = where(newer.served, case.older, case.newer)
-    bound = (
-        "The lead above gives each chip its fastest layout of up to 64 chips. On the usual engines"
-        " of one node or rack, by which other chapters price a token without speculative decoding, "
-    )
-    cost = charts.phrase(
-        ". At {case.utilization:percent} utilization a million output tokens with their prompts"
-        " cost {usual.newer_usd:usd}, against {usual.older_usd:usd} on the older chip"
-    )
-    cost = where((usual.newer_usd > 0) & (usual.older_usd > 0), cost, "")
-    return charts.sentence(
-        bound
-        + "one {case.newer} ({newer.precision}) writes <strong>{usual.per_chip:times}</strong>"
-        " the tokens of one {case.older} ({older.precision}){cost}.",
-        provided=newer.served & older.served,
-        otherwise=bound + "the {short} does not serve it: {missing}.",
-    )
-
-
-def rents(case: Any, paid: VendorPaid, every: OverSpeeds, speeds: Sequence[float]) -> Display:
-    """How far the rents lie apart, and up to which speed both chips serve the model."""
-    last = every.fastest == speeds[-1]
-    beyond = where(last, "the fastest examined", "where one reaches its limit")
-    both = charts.phrase(
-        " Both serve {case.model} at up to {every.fastest:whole} tokens/s per user, {beyond}."
-    )
-    both = where(every.fastest > 0, both, "")
-    return charts.sentence(
-        "An hour of {case.newer} costs {paid.times:times 2} as much as one of {case.older}, so it"
-        " has to make that many times the tokens.{both}",
-        provided=paid.there,
-        otherwise="There are no two rents to compare: {paid.why}.",
-    )
-
-
 def curves(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) -> Display:
     """A chart of each chip's tokens per second against the speed per user."""
     return charts.show(
@@ -231,17 +190,6 @@ def measured(case: Any, speeds: Sequence[float], rates: Mapping[str, Quantity]) 
     )
 
 
-def measured_leads(case: Any, found: Any) -> Display:
-    """How far Blackwell leads in public runs; found : a row of `measured_leads`."""
-    return charts.sentence(
-        "With requests of {case.request}, at {found.slow:whole} to {found.fast:whole} tokens/s per"
-        " user, Blackwell leads Hopper on this model by {found.chip_low:number 2} to"
-        " {found.chip_high:times 2} per chip. At a hyperscaler's own costs that is"
-        " {found.usd_low:number 2} to <strong>{found.usd_high:times 2}</strong> per dollar, and"
-        " {found.kw_low:number 2} to <strong>{found.kw_high:times 2}</strong> per megawatt."
-    )
-
-
 def full_load() -> Display:
     """A table of leads where nobody asks how fast a user sees tokens."""
     return charts.table(
@@ -249,43 +197,6 @@ def full_load() -> Display:
         "GPT-OSS-120B at full load: how many times an older chip's",
         dict.fromkeys(("least", "most"), "number 2"),
         name="full-load",
-    )
-
-
-def two_cents(case: Any, cents: SimpleNamespace, rent: PaidHour, rented: Quantity) -> Display:
-    """What two cents a million take, beside a million on a rented chip.
-
-    cents : `two_cents` of the evidence
-    rent, rented : of an hour of a B200 [USD/h], and of a million output tokens on it [USD]
-    """
-    priced = charts.phrase("({rent.usd:usd} an hour) cost {rented:usd}")
-    priced = where(rent.there, priced, "have no price, since " + rent.why)
-    return charts.sentence(
-        "At {cents.usd_per_hour:usd} an hour, two cents a million take"
-        " {cents.needed_tokens_per_s:whole} tokens a second from one B200. The best public run with"
-        " prompts as long as answers makes {cents.output_tokens_per_s:whole} output tokens, or"
-        " {cents.with_prompts:whole} with its prompts. A million <em>output</em> tokens on a rented"
-        " B200 that is busy {case.utilization:percent} of the time {priced}. The price fell from"
-        " {cents.launch:usd} to {cents.later:usd}, while a rack's announced maximum grew by"
-        " {cents.rack_grew:percent}."
-    )
-
-
-def sales(case: Any, asked: PaidTokens, rack: Quantity, bill: vendor.Returns) -> Display:
-    """What a rack takes in and what is left of it; rack : its tokens per second [token/s]."""
-    profit, lost = bill.return_on_investment, -bill.return_on_investment
-    left = charts.phrase("a profit of {profit:times 2} the investment")
-    none = charts.phrase("they write no {case.speed:whole} tokens/s for each user of {case.model}")
-    none = where(asked.there, none, asked.why)
-    left = where(profit < 0, charts.phrase("a loss of {lost:times 2} the investment"), left)
-    return charts.sentence(
-        "In {case.years:years}, 72 {case.newer} that serve {case.model} at {case.speed:whole}"
-        " tokens/s per user, {case.utilization:percent} of the time, take in"
-        " <strong>{bill.sales_usd:usd}</strong>, {bill.multiple:times 2} what they cost. A million"
-        " tokens sell at {asked.input.usd:usd} in and {asked.output.usd:usd} out ({asked.counted})."
-        " After the purchase and running costs, that is <strong>{left}</strong>.",
-        provided=(rack > 0) & asked.there,
-        otherwise="72 {case.newer} sell nothing: {none}.",
     )
 
 
@@ -301,18 +212,6 @@ def profit_by_use(case: Any, profit: Quantity, pace: Mapping[str, Quantity]) -> 
         name="return",
         alt="Profit over the investment in 72 {case.newer} against utilization, for your users'"
         " speed and for slow ones: {profit:number 2} at {case.utilization:percent}.",
-    )
-
-
-def announced_sale() -> Display:
-    """The vendor's example of a rack that earns back its price many times."""
-    sale, (idle, working) = evidence.announced_sale(), vendor.traces()
-    return charts.sentence(
-        f"The vendor's example is DeepSeek-R1: {sale.tokens_per_s:,.0f} tokens a second per GPU,"
-        f" every second for {sale.years:g} years, sold at {{sale.usd_per_million:usd}} a million."
-        " $75 million on $5 million is a multiple of sales; the return is"
-        f" {sale.return_on_investment:g} times, before any running cost. Published clusters are"
-        f" busy {idle:.0f} to {working:.0f} % of the time."
     )
 
 
@@ -356,15 +255,6 @@ def checked_leads(errors: vendor.LeadErrors) -> Display:
     )
 
 
-def errors_of_b200(errors: vendor.LeadErrors) -> Display:
-    """On which side the model errs for a B200."""
-    return charts.sentence(
-        "The measured leads of a B200 over Hopper are {errors.b200:times} the predicted ones in the"
-        " median: the model underrates the newer chip. The measured curves above lie further"
-        " apart, because they also compare engines: TensorRT-LLM on the B200, vLLM on Hopper."
-    )
-
-
 def published_beside_model() -> Display:
     """A folded table of published points of DeepSeek-R1 beside those of the model."""
     shown = charts.table(
@@ -381,31 +271,3 @@ def worth_of_knowing(case: Any, doubts: LeadDoubts) -> Display:
     """A chart of what it would save of a million tokens to know each input before choosing."""
     ways, choice = charts.phrase("the {case.newer} and the {case.older}"), doubts.choice
     return charts.worth_of_knowing(choice.worth(), "per million tokens", choice, ways)
-
-
-def reached(speeds: Sequence[float], leads: Sequence[float]) -> Display:
-    """Solution 1: where the lead in cost is greatest; NaN where one of the chips is not as fast."""
-    most = int(np.nanargmax(leads))
-    return charts.sentence(
-        f"At none: with speculative decoding on the new chip alone, the lead in cost grows from"
-        f" {leads[0]:.2g} times to {leads[most]:.2g} at {speeds[most]} tokens/s. One older chip"
-        " holds the model and serves many users, even faster than anybody reads."
-    )
-
-
-def fair_rent(paid: VendorPaid, fair: Quantity) -> Display:
-    """Solution 2: the rent of the older chip at which a token costs the same on both [USD/h]."""
-    return charts.sentence(
-        "{fair:usd} an hour instead of {paid.older.usd:usd}: the newer one's rent over its lead.",
-        provided=fair > 0,
-        otherwise="There is none: the newer chip has no rent.",
-    )
-
-
-def break_even(even: Quantity) -> Display:
-    """Solution 3: the utilization at which a rack pays for itself [1]."""
-    return charts.sentence(
-        "{even:percent} of the time. Sales grow with use; the cost of the rack here does not.",
-        provided=even <= 1,
-        otherwise="It never does: even a rack that is always busy sells for less than it costs.",
-    )
