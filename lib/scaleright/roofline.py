@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scaleright.catalog import Accelerator, best_matmul, of_chip, of_kin
-from scaleright.formulas import COUNT, FRACTION, NON_NEGATIVE, POSITIVE, closed_form, lookup
+from scaleright.formulas import COUNT, NON_NEGATIVE, POSITIVE, closed_form, lookup
 from scaleright.names import one_of
 from scaleright.ops import ceil, cube_root, maximum
 
