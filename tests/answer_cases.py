@@ -7,7 +7,7 @@ and long; light and heavy loads; training runs on few chips and on thousands.
 from typing import NamedTuple
 
 from chapter_cells import BOOK
-from scaleright.press.texts import chapter_notebook, declared
+from scaleright.press.texts import SAY, chapter_notebook, declared
 
 TOKENS_PER_DAY = 1e9
 """Demand for which a fleet is sized [token/day]."""
@@ -204,6 +204,7 @@ def choices(chapter: str) -> dict[str, tuple]:
 
 
 def page_text(chapter: str) -> str:
-    """The prose of a chapter."""
+    """The prose of a chapter, its sentences of quantities with it."""
     found = chapter_notebook(BOOK.text(chapter)).cells
-    return "\n".join(cell.source for cell in found if cell.cell_type == "markdown")
+    prose = (of for of in found if of.cell_type == "markdown" or of.source.startswith(SAY))
+    return "\n".join(of.source for of in prose)

@@ -105,9 +105,7 @@ def test_what_a_display_takes_otherwise_is_beside_its_answer(pages):
     with shared("architecture_bets").aside():
         table = of.page.served(of.within_20_ms)._repr_mimebundle_()["text/plain"]
     assert "every paid hour used" in table and "by the model of serving" in table
-    of = pages["vendor_claims"]
-    with shared("vendor_claims").aside():
-        words = of.page.beside_usual(of.case, of.usual)._repr_mimebundle_()["text/plain"]
+    words = page_text("vendor_claims")
     assert "fastest layout of up to 64 chips" in words and "without speculative decoding" in words
     assert "usual engines of one node or rack, by which other chapters price a token" in words
 
